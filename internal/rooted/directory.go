@@ -1,8 +1,11 @@
 package rooted
 
 import (
+	"errors"
 	"io/fs"
 	"os"
+	"path"
+	"path/filepath"
 )
 
 // Directory is the path of a directory whose files are opened one at a time. The
@@ -10,14 +13,43 @@ import (
 // cachedfile.Directory.
 type Directory string
 
-// Stat returns the file at the end of links.
+// Stat returns the file at the end of links. If another process replaces a directory in the name
+// with a link during the call, the result can be that of a file elsewhere, which is not opened: it is
+// for deciding whether to read a file again.
 func (f Directory) Stat(name string) (fs.FileInfo, error) {
+	if info, err := f.plain(name); !errors.Is(err, errNotPlain) {
+		return info, err
+	}
 	root, err := Open(string(f))
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
 	return root.Stat(name)
+}
+
+// errNotPlain reports that a name has links or is unusual.
+var errNotPlain = errors.New("not a plain name")
+
+// plain returns what Stat returns, if the name leads only through directories. It takes one system
+// call for each part of the name, and a Root takes three.
+func (f Directory) plain(name string) (info fs.FileInfo, err error) {
+	if check(name) != nil || path.Clean(name) != name || !filepath.IsAbs(string(f)) {
+		return nil, errNotPlain
+	}
+	for end := range len(name) + 1 {
+		if end < len(name) && name[end] != '/' {
+			continue
+		}
+		info, err = os.Lstat(filepath.Join(string(f), filepath.FromSlash(name[:end])))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, fs.ErrNotExist
+		case err != nil, info.Mode()&fs.ModeSymlink != 0, end < len(name) && !info.IsDir():
+			return nil, errNotPlain
+		}
+	}
+	return info, nil
 }
 
 // Lstat returns the file itself, even if it is a link.

@@ -169,6 +169,31 @@ func TestLstat(t *testing.T) {
 	}
 }
 
+// A Directory describes the same file as a Root does, through whatever links the name leads, and
+// gives the same reason if there is none.
+func TestDirectoryStat(t *testing.T) {
+	t.Parallel()
+	r, root := place(t)
+	names := []string{
+		".", "", "a.txt", "a.txt/", "a.txt/b", "dir", "dir/", "dir/.", "dir/b.txt", "dir//b.txt", "dir/../a.txt", "dir/deep/c.txt", "inner/b.txt", "to-a", "dir/up",
+		"chain1", "self/a.txt", "abs-file", "abs-root/dir/b.txt", "many39", "missing", "missing/a.txt", "dir/missing", "inner/missing", "dangling", "out-file",
+		"out-dir/b.txt", "out-dir/missing", "a\x00b", strings.Repeat("a", 5000), strings.Repeat("d/", 200) + "a",
+	}
+	for _, name := range append(names, rootedtest.Escapes(root)...) {
+		want, wantErr := r.Stat(name)
+		got, err := rooted.Directory(root).Stat(name)
+		if fmt.Sprint(err) != fmt.Sprint(wantErr) && !(errors.Is(err, fs.ErrNotExist) && errors.Is(wantErr, fs.ErrNotExist)) {
+			t.Errorf("%.50q: %v, want %v", name, err, wantErr)
+		}
+		if err == nil && wantErr == nil && !os.SameFile(got, want) {
+			t.Errorf("%.50q: another file", name)
+		}
+	}
+	if _, err := rooted.Directory(filepath.Join(root, "missing")).Stat("a.txt"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestReadDir(t *testing.T) {
 	t.Parallel()
 	r, _ := place(t)

@@ -1,6 +1,7 @@
 package render_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,4 +61,66 @@ func TestProfilesAreKept(t *testing.T) {
 	if got := prompt(); got != "the other\n" {
 		t.Errorf("with the file again: %q", got)
 	}
+}
+
+// counted counts how often files are read.
+type counted struct {
+	render.Files
+	reads *int
+}
+
+func (c counted) Read(name string, limit int64) ([]byte, error) {
+	*c.reads++
+	return c.Files.Read(name, limit)
+}
+
+// A small template and its profile are read once, and again after a change. What changed a moment
+// before it was read is not kept.
+func TestTemplatesAreKept(t *testing.T) {
+	t.Parallel()
+	for name, profiles := range map[string]*render.Profiles{"settled": render.ProfilesAt(time.Now().Add(time.Hour)), "fresh": {}} {
+		p := project(t)
+		reads := 0
+		p.Root, p.Profiles = counted{p.Root, &reads}, profiles
+		check := func(want string, wantReads int) {
+			t.Helper()
+			reads = 0
+			got, err := render.Render(p, request("other show all", ""))
+			if got.Prompt != want || name == "settled" && reads != wantReads || name == "fresh" && reads < 3 {
+				t.Errorf("%s: got %q, %v with %d reads, want %q with %d", name, got.Prompt, err, reads, want, wantReads)
+			}
+		}
+		check("the other\n", 3)
+		check("the other\n", 0)
+		template := templateOf(t, p.Path, "the other\n")
+		if err := os.WriteFile(template, []byte("another one\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		check("another one\n", 1)
+		if err := os.Remove(template); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := render.Render(p, request("other show all", "")); err == nil {
+			t.Errorf("%s: without the file: %q", name, got.Prompt)
+		}
+	}
+}
+
+// templateOf returns the path of the template with a text.
+func templateOf(t *testing.T, dir, text string) (found string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if string(content) == text {
+			found = path
+		}
+		return err
+	})
+	if err != nil || found == "" {
+		t.Fatalf("no template, %v", err)
+	}
+	return found
 }

@@ -37,7 +37,7 @@ type Files interface {
 	Stat(name string) (fs.FileInfo, error)
 }
 
-var _ Files = (*rooted.Root)(nil)
+var _ Files = rooted.Directory("")
 
 // Workspace is where a command is rendered.
 type Workspace struct {
@@ -46,7 +46,7 @@ type Workspace struct {
 	Path string
 	// Dir is the absolute path that input files and destinations are relative to.
 	Dir string
-	// Profiles are those of Root, kept from call to call; nil keeps none.
+	// Profiles are those of Root with their templates, kept from call to call; nil keeps none.
 	Profiles *Profiles
 }
 
@@ -112,7 +112,7 @@ func Render(p Workspace, r Request) (Result, error) {
 	if err := r.Args.check(profile, r.ID); err != nil {
 		return Result{}, profile.explain(err)
 	}
-	dir, text, err := profile.template(p.Root, r.ID, r.Args)
+	dir, text, err := profile.template(keptTexts{p.Root, profiles}, r.ID, r.Args)
 	if err != nil {
 		return Result{}, err
 	}

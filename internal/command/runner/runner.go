@@ -4,7 +4,6 @@ package runner
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -67,36 +66,27 @@ func (r *Runner) Portable(from *library.Catalog, request render.Request) (render
 	return result, err
 }
 
-// at opens the place of a catalog.
+// at calls do with the place of a catalog.
 func (r *Runner) at(from *library.Catalog, do func(render.Workspace) error) error {
 	if !strings.HasPrefix(from.Path, library.HomePrefix) {
-		root, err := rooted.Open(r.workspace)
-		if err != nil {
-			return fmt.Errorf("open the workspace: %w", err)
-		}
-		defer root.Close()
-		return do(render.Workspace{Root: root, Path: r.workspace, Dir: r.workspace, Profiles: &r.here})
+		return do(render.Workspace{Root: rooted.Directory(r.workspace), Path: r.workspace, Dir: r.workspace, Profiles: &r.here})
 	}
-	root, err := rooted.Open(filepath.Join(r.home, agents))
-	if err != nil {
-		return fmt.Errorf("open ~/%s: %w", agents, err)
-	}
-	defer root.Close()
-	return do(render.Workspace{Root: agentsOnly{root}, Path: r.home, Dir: r.workspace, Profiles: &r.there})
+	root := agentsOnly{rooted.Directory(filepath.Join(r.home, agents))}
+	return do(render.Workspace{Root: root, Path: r.home, Dir: r.workspace, Profiles: &r.there})
 }
 
 // agents is the only directory of a home directory that is read.
 const agents = ".agent"
 
 // agentsOnly is a home directory of which only the directory of agents is visible.
-type agentsOnly struct{ root *rooted.Root }
+type agentsOnly struct{ directory rooted.Directory }
 
 func (a agentsOnly) Read(name string, limit int64) ([]byte, error) {
 	inner, ok := strings.CutPrefix(name, agents+"/")
 	if !ok {
 		return nil, rooted.ErrOutside
 	}
-	return a.root.Read(inner, limit)
+	return a.directory.Read(inner, limit)
 }
 
 func (a agentsOnly) Stat(name string) (fs.FileInfo, error) {
@@ -104,5 +94,5 @@ func (a agentsOnly) Stat(name string) (fs.FileInfo, error) {
 	if !ok {
 		return nil, rooted.ErrOutside
 	}
-	return a.root.Stat(inner)
+	return a.directory.Stat(inner)
 }
