@@ -20,6 +20,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	fastjson "github.com/segmentio/encoding/json"
 
 	"github.com/copse-dev/copse/internal/mcpserver/wire"
 )
@@ -224,11 +225,42 @@ func decodeOne(line []byte) (jsonrpc.Message, error) {
 	if line[0] != '{' {
 		return nil, errors.New("this is not a JSON-RPC 2.0 message: it is not an object")
 	}
+	if req := decodeRequest(line); req != nil {
+		return req, nil
+	}
 	msg, err := jsonrpc.DecodeMessage(line)
 	if err != nil {
 		return nil, fmt.Errorf("this is not a JSON-RPC 2.0 message: %w", err)
 	}
 	return msg, nil
+}
+
+// shallow is the maximum number of objects and arrays in a line for [decodeRequest], whose decoder is
+// recursive.
+const shallow = 500
+
+// decodeRequest returns the request in a line, as the library decodes it. It returns nil for any
+// other message, and for an unusual one. The library takes 64 KiB of memory for each message.
+func decodeRequest(line []byte) *jsonrpc.Request {
+	if bytes.Count(line, []byte("{"))+bytes.Count(line, []byte("[")) > shallow {
+		return nil
+	}
+	var m struct {
+		Version string          `json:"jsonrpc"`
+		ID      any             `json:"id"`
+		Method  string          `json:"method"`
+		Params  json.RawMessage `json:"params"`
+		Error   json.RawMessage `json:"error"`
+	}
+	rest, err := fastjson.Parse(line, &m, fastjson.DontMatchCaseInsensitiveStructFields)
+	if err != nil || len(rest) > 0 || m.Version != "2.0" || m.Method == "" || m.Error != nil {
+		return nil
+	}
+	id, err := jsonrpc.MakeID(m.ID)
+	if err != nil {
+		return nil
+	}
+	return &jsonrpc.Request{ID: id, Method: m.Method, Params: m.Params}
 }
 
 // opened records a request that expects an answer. An id that is in use would make the answers

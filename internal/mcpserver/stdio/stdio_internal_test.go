@@ -1,13 +1,45 @@
 package stdio
 
 import (
+	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
+
+// A request is the one that the library decodes, whatever its line looks like.
+func FuzzDecodeRequest(f *testing.F) {
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"a":[1,{"b":"\u0041"}]}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"method":"a","jsonrpc":"2.0","id":"x","params":null}`,
+		`{"jsonrpc":"2.0","id":1e2,"method":"a"}`, `{"jsonrpc":"2.0","id":1.5,"method":"a"}`, `{"jsonrpc":"2.0","id":null,"method":"a"}`,
+		`{"jsonrpc":"2.0","id":[1],"method":"a"}`, `{"jsonrpc":"2.0","id":9007199254740993,"method":"a"}`,
+		`{"jsonrpc":"1.0","id":1,"method":"a"}`, `{"jsonrpc":"2.0","id":1,"Method":"a"}`, `{"jsonrpc":"2.0","id":1,"method":""}`,
+		`{"jsonrpc":"2.0","id":1,"method":null}`, `{"jsonrpc":"2.0","id":1,"method":7}`, `{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"a","error":7}`, `{"jsonrpc":"2.0","id":1,"method":"a","error":null}`, `{"jsonrpc":"2.0","id":1,"result":{}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"a","params":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}`,
+	} {
+		f.Add([]byte(line))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if !json.Valid(line) || line[0] != '{' {
+			return // decode does not get it
+		}
+		got := decodeRequest(line)
+		if got == nil {
+			return
+		}
+		want, err := jsonrpc.DecodeMessage(line)
+		if diff := cmp.Diff(want, jsonrpc.Message(got), cmp.Comparer(func(a, b jsonrpc.ID) bool { return a == b })); err != nil || diff != "" {
+			t.Errorf("%q: %v\n-library +decodeRequest:\n%s", line, err, diff)
+		}
+	})
+}
 
 // Each request counts as running until it is answered; other messages do not count.
 func TestRunningRequestsAreCounted(t *testing.T) {
