@@ -106,9 +106,13 @@ func TestToolsList(t *testing.T) {
 	slices.SortFunc(tools, func(a, b tool) int { return strings.Compare(a.Name, b.Name) })
 	for i, listed := range answer.Result.Tools {
 		// The server writes schemas in a way of its own, and adds how to name a worktree.
-		if input, ok := listed.InputSchema.(map[string]any); ok && tools[i].Input.Properties["worktree"] == nil {
+		added := route.WorktreeArgument
+		if tools[i].Input.Properties[added] != nil {
+			added = route.AnsweredIn
+		}
+		if input, ok := listed.InputSchema.(map[string]any); ok {
 			if properties, ok := input["properties"].(map[string]any); ok {
-				if delete(properties, "worktree"); len(properties) == 0 {
+				if delete(properties, added); len(properties) == 0 {
 					delete(input, "properties")
 				}
 			}
@@ -252,7 +256,9 @@ has the member ` + "`worktree`" + `, with the absolute path, and a text ends wit
 ` + "`Worktree: PATH`" + `. If an object has its own ` + "`worktree`" + `, such as an item that is linked to one, the
 member is ` + "`answered_in`" + `. Resources and prompts name the worktree in the same way. Each tool accepts the
 argument ` + "`worktree`" + ` to ask about another worktree of the repository: its path, its branch, or the name
-of its directory. In [update_item](#update_item) that argument is the worktree of the item.
+of its directory. In
+[update_item](#update_item) that argument is the worktree of the item, and ` + "`answered_in`" + ` is the one to ask
+about.
 `)
 	shapes := make(map[string]string)
 	for _, set := range sets {

@@ -41,8 +41,8 @@ type lateTool struct {
 }
 
 // newTools returns all tools of a server; located contains the names of those that declare the
-// argument "worktree". Every tool accepts it. Declaring it everywhere would cost each client a
-// kilobyte.
+// argument "worktree". Every tool accepts it, or "answered_in" if it has another argument of that
+// name. Declaring it everywhere would cost each client a kilobyte.
 func newTools(s *Server, all []toolset.Tool, located map[string]bool) *tools {
 	t := &tools{server: s, byName: make(map[string]*lateTool, len(all))}
 	for _, tool := range all {
@@ -52,7 +52,15 @@ func newTools(s *Server, all []toolset.Tool, located map[string]bool) *tools {
 		defs := make([]*mcp.Tool, len(all))
 		told := false
 		for i, tool := range all {
-			defs[i] = definition(tool, worktreeInput(located[tool.Name], &told))
+			input := tool.Input()
+			switch {
+			case s.locator == nil:
+			case hasOwnWorktree(tool):
+				input = with(input, route.AnsweredIn, &jsonschema.Schema{Type: "string"})
+			case located[tool.Name]:
+				input = with(input, route.WorktreeArgument, worktreeInput(&told))
+			}
+			defs[i] = definition(tool, input)
 		}
 		return defs
 	})
@@ -86,13 +94,8 @@ func (t *tools) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// definition returns a tool's definition for clients. worktree describes the argument of that name;
-// nil omits it.
-func definition(t toolset.Tool, worktree *jsonschema.Schema) *mcp.Tool {
-	input := t.Input()
-	if worktree != nil {
-		input = withWorktree(input, worktree)
-	}
+// definition returns a tool's definition for clients.
+func definition(t toolset.Tool, input *jsonschema.Schema) *mcp.Tool {
 	def := &mcp.Tool{
 		Name:        t.Name,
 		Title:       t.Title,
@@ -108,9 +111,14 @@ func definition(t toolset.Tool, worktree *jsonschema.Schema) *mcp.Tool {
 
 func (s *Server) addTool(t toolset.Tool) {
 	// The library's typed registration would check arguments with its own messages; the toolset's
-	// shape has other messages. Work items have their own worktrees.
-	own := sync.OnceValue(func() bool { return t.Input().Properties[route.WorktreeArgument] != nil })
-	s.mcp.AddTool(definition(t, nil), func(ctx context.Context, req *mcp.CallToolRequest) (_ *mcp.CallToolResult, err error) {
+	// shape has other messages.
+	argument := sync.OnceValue(func() string {
+		if hasOwnWorktree(t) {
+			return route.AnsweredIn
+		}
+		return route.WorktreeArgument
+	})
+	s.mcp.AddTool(definition(t, t.Input()), func(ctx context.Context, req *mcp.CallToolRequest) (_ *mcp.CallToolResult, err error) {
 		defer s.recovered(ctx, "tool "+t.Name, &err)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel() // goroutines that a handler leaves behind report no more progress
@@ -120,18 +128,16 @@ func (s *Server) addTool(t toolset.Tool) {
 		if s.locator == nil {
 			return s.answer(ctx, req, t, req.Params.Arguments, by, ""), nil
 		}
-		asked, args := "", req.Params.Arguments
-		if !own() {
-			if asked, args, err = route.TakeWorktree(args); err != nil {
-				return wireResult(by.Fitted(t.Fail(err))), nil
-			}
+		asked, args, err := route.TakeWorktree(req.Params.Arguments, argument())
+		if err != nil {
+			return wireResult(by.Fitted(t.Fail(err))), nil
 		}
 		place, ask, err := s.locator.Of(ctx, route.Caller{Session: req.Session, Caps: req.ClientCapabilities(), Meta: req.Params.Meta, Responses: req.Params.InputResponses}, asked)
 		switch {
 		case ask:
 			return &mcp.CallToolResult{InputRequests: route.AskRoots()}, nil
 		case err != nil:
-			return wireResult(by.Fitted(t.Fail(err))), nil
+			return wireResult(by.Fitted(t.Fail(route.InArgument(err, argument())))), nil
 		}
 		at, ok := place.Tools[t.Name]
 		if !ok {
@@ -161,11 +167,12 @@ func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, t toolset
 	return out
 }
 
-// worktreeInput describes the argument "worktree" of a located tool, in full only once.
-func worktreeInput(located bool, told *bool) *jsonschema.Schema {
-	if !located {
-		return nil
-	}
+// hasOwnWorktree reports whether a tool has an argument "worktree" of its own: work items are linked
+// to worktrees.
+func hasOwnWorktree(t toolset.Tool) bool { return t.Input().Properties[route.WorktreeArgument] != nil }
+
+// worktreeInput describes the argument "worktree", in full only once.
+func worktreeInput(told *bool) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "string"}
 	if !*told {
 		s.Description, *told = "Path or branch of another worktree. All other tools take it", true
@@ -173,13 +180,13 @@ func worktreeInput(located bool, told *bool) *jsonschema.Schema {
 	return s
 }
 
-// withWorktree returns a schema with the additional argument "worktree".
-func withWorktree(s, worktree *jsonschema.Schema) *jsonschema.Schema {
-	with := *s
-	with.Properties = map[string]*jsonschema.Schema{route.WorktreeArgument: worktree}
-	maps.Copy(with.Properties, s.Properties)
-	with.PropertyOrder = append(slices.Clone(s.PropertyOrder), route.WorktreeArgument)
-	return &with
+// with returns a schema with an additional argument.
+func with(s *jsonschema.Schema, name string, argument *jsonschema.Schema) *jsonschema.Schema {
+	wider := *s
+	wider.Properties = map[string]*jsonschema.Schema{name: argument}
+	maps.Copy(wider.Properties, s.Properties)
+	wider.PropertyOrder = append(slices.Clone(s.PropertyOrder), name)
+	return &wider
 }
 
 // maxProgress is the maximum length of a progress message. The cut follows the removal of secrets,

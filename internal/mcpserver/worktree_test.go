@@ -29,7 +29,7 @@ func (rooms) Find(_ context.Context, named string, dirs []string) (*route.Worktr
 		at = dirs[0]
 	}
 	if named == "nowhere" {
-		return nil, &toolset.ArgumentError{Name: "worktree", Message: "There is no worktree", Hint: "Use one of: /start"}
+		return nil, &toolset.ArgumentError{Name: "worktree", Message: `There is none: pass the argument "worktree"`, Hint: "Use one of: /start"}
 	}
 	if named != "" {
 		at += "+" + named
@@ -163,7 +163,7 @@ func TestSilentRoots(t *testing.T) {
 	}
 }
 
-// A tool with an argument of that name keeps it.
+// A tool with an argument of that name keeps it, and has another one for the worktree of the call.
 func TestOwnWorktreeArgument(t *testing.T) {
 	t.Parallel()
 	type in struct {
@@ -175,6 +175,18 @@ func TestOwnWorktreeArgument(t *testing.T) {
 	c.initialize("2025-11-25")
 	c.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"link","arguments":{"worktree":"/w"}}}`)
 	if got := c.line(); !strings.Contains(got, "linked to /w") || !strings.Contains(got, `"worktree":"/start"`) {
+		t.Errorf("got %s", got)
+	}
+	c.send(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"link","arguments":{"worktree":"/w","answered_in":"x"}}}`)
+	if got := c.line(); !strings.Contains(got, "linked to /w") || !strings.Contains(got, `"worktree":"/start+x"`) {
+		t.Errorf("got %s", got)
+	}
+	c.send(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"link","arguments":{"worktree":"/w","answered_in":"nowhere"}}}`)
+	if got := c.line(); !strings.Contains(got, "pass the argument") || !strings.Contains(got, "answered_in") {
+		t.Errorf("got %s", got)
+	}
+	c.send(`{"jsonrpc":"2.0","id":6,"method":"tools/list"}`)
+	if got := c.line(); !strings.Contains(got, `"worktree":{"type":"string"},"answered_in":{"type":"string"}`) {
 		t.Errorf("got %s", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/url"
 	"path/filepath"
@@ -190,26 +191,37 @@ func codexDirs(meta mcp.Meta) []string {
 	return dirs
 }
 
-// TakeWorktree returns the worktree in the arguments, and the arguments without it.
-func TakeWorktree(args json.RawMessage) (named string, rest json.RawMessage, err error) {
-	if !bytes.Contains(args, []byte(`"`+WorktreeArgument+`"`)) {
+// TakeWorktree returns the worktree in an argument, and the other arguments. argument is
+// [WorktreeArgument], or [AnsweredIn] for a tool that has an argument of that name.
+func TakeWorktree(args json.RawMessage, argument string) (named string, rest json.RawMessage, err error) {
+	if !bytes.Contains(args, []byte(`"`+argument+`"`)) {
 		return "", args, nil
 	}
 	members := membersOf(args)
 	// A value that is not an object has no members; the tool reports the error.
-	value, ok := members[WorktreeArgument]
+	value, ok := members[argument]
 	if !ok {
 		return "", args, nil
 	}
 	var text *string
 	if json.Unmarshal(value, &text) != nil {
-		return "", args, &toolset.ArgumentError{Name: WorktreeArgument, Message: `Argument "worktree" must be a string: the path of a worktree, or the branch that is checked out there`}
+		return "", args, &toolset.ArgumentError{Name: argument, Message: `Argument "` + argument + `" must be a string: the path of a worktree, or the branch that is checked out there`}
 	}
-	delete(members, WorktreeArgument)
+	delete(members, argument)
 	if rest, err = json.Marshal(members); err != nil || text == nil {
 		return "", rest, err
 	}
 	return *text, rest, nil
+}
+
+// InArgument returns an error about [WorktreeArgument] in terms of the argument that names the
+// worktree.
+func InArgument(err error, argument string) error {
+	e, ok := errors.AsType[*toolset.ArgumentError](err)
+	if !ok || e.Name != WorktreeArgument {
+		return err
+	}
+	return &toolset.ArgumentError{Name: argument, Message: strings.ReplaceAll(e.Message, `"`+WorktreeArgument+`"`, `"`+argument+`"`), Hint: e.Hint}
 }
 
 // membersOf returns the members of an object, none of anything else.
@@ -282,9 +294,9 @@ func WorktreeLine(worktree string) string {
 	return foreign.Own("Worktree: ").Name(worktree).Markdown() + "\n"
 }
 
-// answeredIn is the member that names the worktree in an object with a member "worktree" of its own,
-// such as a work item that is linked to one.
-const answeredIn = "answered_in"
+// AnsweredIn names the worktree beside another "worktree": it is the member of an object such as a
+// work item that is linked to one, and the argument of a tool that links it.
+const AnsweredIn = "answered_in"
 
 // member returns the name of the member that names the worktree of an answer.
 func member(object []byte) string {
@@ -295,7 +307,7 @@ func member(object []byte) string {
 	if json.Unmarshal(object, &own) == nil && own[WorktreeArgument] == nil {
 		return WorktreeArgument // it is deeper inside
 	}
-	return answeredIn
+	return AnsweredIn
 }
 
 // withMember adds the worktree to a JSON object, in the object's own layout.

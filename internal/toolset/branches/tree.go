@@ -12,7 +12,7 @@ import (
 // TreeIn selects a tree.
 type TreeIn struct {
 	Branch string `json:"branch,omitempty" description:"Tree root. Defaults to the default root."`
-	Limit  int    `json:"limit,omitempty" min:"1" max:"5000" description:"Most branches to show. Default: what fits 10 KB."`
+	Limit  int    `json:"limit,omitempty" min:"1" max:"5000" description:"Default: what fits 10 KB."`
 }
 
 // TreeOut is a tree as text and as data.
