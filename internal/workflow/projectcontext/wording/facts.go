@@ -20,7 +20,7 @@ type Fact struct {
 	Line foreign.Line
 	// Label is the name of the fact when it no longer holds; "" is its line.
 	Label string
-	// Stamp differs between states with the same words: when a file was changed, when a task ended.
+	// Stamp differs between states with the same words: when a file or an item was changed, when a task ended.
 	// Ages are not a part of either.
 	Stamp string
 	// More is a text that follows the line.
@@ -95,7 +95,7 @@ func stackFacts(s projectcontext.Stack) []Fact {
 		if i+1 < len(s.Branches) {
 			line = line.Own(" on ").Name(s.Branches[i+1].Branch)
 		}
-		facts = append(facts, Fact{Key: "branch " + b.Branch, Line: line})
+		facts = append(facts, Fact{Key: "branch " + b.Branch, Line: line.Add(links(b))})
 		if b.JiraIssue != "" {
 			facts = append(facts, linkFact("issue "+b.JiraIssue, foreign.Name(b.JiraIssue), b.Issue, issue))
 		}
@@ -117,6 +117,21 @@ func stackFacts(s projectcontext.Stack) []Fact {
 		facts = append(facts, Fact{Key: "service " + line.Plain(), Line: line})
 	}
 	return facts
+}
+
+// links names what a branch is linked to, which is known without the services.
+func links(b projectcontext.LinkedBranch) foreign.Line {
+	var names []foreign.Line
+	if b.JiraIssue != "" {
+		names = append(names, foreign.Name(b.JiraIssue))
+	}
+	if b.PRNumber > 0 {
+		names = append(names, foreign.Own("#").Int(int(b.PRNumber)))
+	}
+	if len(names) == 0 {
+		return foreign.Line{}
+	}
+	return foreign.Own(" (").Add(foreign.Join(names, ", ")).Own(")")
 }
 
 // linkFact returns what a service says about what a branch is linked to, without the age.
@@ -175,7 +190,7 @@ func itemFacts(w projectcontext.WorkItems) []Fact {
 		for _, it := range list {
 			if !met[it.ID] {
 				met[it.ID] = true
-				facts = append(facts, Fact{Key: itemKey + it.ID.String(), Line: before.Add(heldLine(w, it))})
+				facts = append(facts, Fact{Key: itemKey + it.ID.String(), Line: before.Add(heldLine(w, it)), Stamp: it.Updated})
 			}
 		}
 	}
