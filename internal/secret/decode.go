@@ -73,7 +73,7 @@ func (d decoded) again(p *patterns) (decoded, bool) {
 }
 
 // matter reports whether characters can be a part of a secret or of an escape. Invisible ones, which
-// are none here, can stand in a secret.
+// are none here, can occur in a secret.
 func (p *patterns) matter(means string) bool {
 	for i := range len(means) {
 		if p.matters[means[i]] {
