@@ -249,7 +249,7 @@ func (o *clientOptions) put(ctx context.Context) editing {
 	}
 }
 
-// checker knows the servers of copse up, if it runs.
+// checker returns a checker that has the addresses of the running servers of copse up, if there are any.
 func (o *clientOptions) checker(ctx context.Context) *clients.Checker {
 	files, err := servers.Places(o.env)
 	if err != nil {

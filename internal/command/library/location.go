@@ -34,7 +34,7 @@ type location struct {
 
 func workspaceLocation(dir string) location { return location{directory: dir, label: "the workspace"} }
 
-// homePlace is the part of a home directory that belongs to agents.
+// homeLocation returns the part of a home directory that belongs to agents.
 func homeLocation(dir string) location {
 	return location{
 		directory: filepath.Join(dir, agentsDir),

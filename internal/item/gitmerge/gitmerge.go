@@ -364,7 +364,7 @@ func IsStored(name string) bool {
 		strings.HasPrefix(name, merge.LinksDir+"/")
 }
 
-// Add tells git that the store is merged, as the first of the Steps does. It is for a
+// Add marks the store as merged for git, as the first of the Steps does. It is for a
 // person who asked for it.
 func (m *Merge) Add(ctx context.Context) error {
 	if err := m.repo.git.Writable(); err != nil {

@@ -72,7 +72,7 @@ func (s stages) tree(stage int) blobs {
 	return tree
 }
 
-// name tells one state of the index from others.
+// name returns a text that differs between states of the index.
 func (s stages) name() string {
 	var b strings.Builder
 	for _, name := range s.unmerged() {

@@ -12,8 +12,7 @@ type header struct {
 	indent int  // of the content, beyond that of the parent; 0 if the content shows it
 }
 
-// headerOf reads the header behind a colon or dash, to the end of its line. It
-// reports whether a block scalar begins there.
+// headerOf returns the header after a colon or dash, false if no block scalar begins there.
 func headerOf(line string) (header, bool) {
 	line = strings.TrimRight(line, "\r\n")
 	s := strings.TrimLeft(line, " ")
@@ -35,14 +34,14 @@ func headerOf(line string) (header, bool) {
 	return h, rest == "" || rest[0] == '#'
 }
 
-// keepsBreaks reports whether a block scalar begins on a line, behind a colon or
+// keepsBreaks reports whether a block scalar begins on a line, after a colon or
 // dash, that keeps the line breaks at its end.
 func keepsBreaks(line string) bool {
 	h, _ := headerOf(line)
 	return h.chomp == '+'
 }
 
-// blockScalar reads a block scalar whose header is the first line of s. The line
+// blockScalar returns the text of a block scalar whose header is the first line of s. The line
 // of its parent is indented by parent columns.
 func blockScalar(s string, parent int) (string, bool) {
 	first, rest := s[:lineEnd(s, 0)], s[lineEnd(s, 0):]
@@ -106,7 +105,7 @@ func (h header) lines(s string, parent int) ([]string, bool) {
 	return lines, true
 }
 
-// onlyComments reports whether s has nothing but comments and blank lines.
+// onlyComments reports whether s has only comments and blank lines.
 func onlyComments(s string) bool {
 	for line := range strings.Lines(s) {
 		if !blank(line) && !strings.HasPrefix(strings.TrimLeft(line, " "), "#") {

@@ -9,8 +9,8 @@ import (
 	"github.com/copse-dev/copse/internal/yamlfile"
 )
 
-// readByLibrary reads m.text with the YAML library and takes from it the values
-// of the entries that decode does not know.
+// readByLibrary reads the text with the YAML library, for the values of the entries that decode
+// cannot read.
 func (m *Map) readByLibrary() error {
 	if strings.TrimSpace(m.text) == "" {
 		m.entries = nil
@@ -62,7 +62,7 @@ func sameKeys(a, b []entry) bool {
 
 // parseByLibrary parses the text as one mapping.
 func parseByLibrary(text string) (values []*ast.MappingValueNode, err error) {
-	text = strings.ReplaceAll(text, "\r\n", "\n") // it reads folds wrongly with the former
+	text = strings.ReplaceAll(text, "\r\n", "\n") // it reads folded text wrongly with CR LF
 	file, err := yamlfile.Parse([]byte(text))
 	if wrong, ok := errors.AsType[*yamlfile.Error](err); ok {
 		return nil, &SyntaxError{Line: wrong.Line, Problem: wrong.Problem}
@@ -88,12 +88,12 @@ type library struct {
 	anchors map[string]ast.Node
 }
 
-// note remembers the anchors in a node.
+// note records the anchors in a node.
 func (l *library) note(node ast.Node) {
 	ast.Walk(l, node)
 }
 
-// Visit is for ast.Walk.
+// Visit records an anchor, for ast.Walk.
 func (l *library) Visit(node ast.Node) ast.Visitor {
 	if anchor, ok := node.(*ast.AnchorNode); ok {
 		l.anchors[anchor.Name.GetToken().Value] = anchor.Value
@@ -101,9 +101,9 @@ func (l *library) Visit(node ast.Node) ast.Visitor {
 	return l
 }
 
-// strip takes anchor, tag and alias from a node.
+// strip returns the node without anchor, tag, and alias.
 func (l *library) strip(node ast.Node) ast.Node {
-	for range yamlfile.MaxDepth { // an alias can stand for itself
+	for range yamlfile.MaxDepth { // an alias can refer to itself
 		switch n := node.(type) {
 		case *ast.AnchorNode:
 			node = n.Value

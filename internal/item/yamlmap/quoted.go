@@ -13,7 +13,7 @@ import (
 const escapes = "\x00" + "0" + "\a" + "a" + "\b" + "b" + "\t" + "t" + "\n" + "n" + "\v" + "v" + "\f" + "f" +
 	"\r" + "r" + "\x1b" + "e" + `"` + `"` + `\` + `\`
 
-// unquoteDouble reads the text between double quotes, on one or several lines.
+// unquoteDouble returns the meaning of the text between double quotes, on one or several lines.
 func unquoteDouble(s string) (string, bool) {
 	if strings.IndexByte(s, '\\') < 0 {
 		return unfold(s), true
@@ -46,8 +46,8 @@ func unquoteDouble(s string) (string, bool) {
 	return b.String(), true
 }
 
-// skipBreaks counts the line breaks that s begins with, and the bytes up to the
-// text behind them.
+// skipBreaks returns the number of line breaks at the beginning of s, and of bytes up to the text
+// after them.
 func skipBreaks(s string) (breaks, n int) {
 	for n < len(s) && strings.IndexByte(" \t\n", s[n]) >= 0 {
 		if s[n] == '\n' {
@@ -128,7 +128,7 @@ func hex(digits string) (rune, bool) {
 	return rune(code), err == nil && code <= utf8.MaxRune
 }
 
-// quoteDouble writes s in double quotes.
+// quoteDouble returns s in double quotes.
 func quoteDouble(s string) string {
 	b := make([]byte, 0, len(s)+2)
 	b = append(b, '"')

@@ -16,7 +16,7 @@ func (m *Map) Raw(key string) (lines string, ok bool) {
 	return strings.TrimSuffix(lines, "\n") + "\n", true
 }
 
-// SetRaw writes key as the lines that Raw returned for it.
+// SetRaw sets the lines of a key, which Raw has returned.
 func (m *Map) SetRaw(key, lines string) error {
 	one, err := Parse(lines)
 	if err != nil || len(one.entries) != 1 || one.entries[0].key != key {

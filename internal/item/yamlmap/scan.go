@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// span is the place of a value in an entry, counted from after the colon.
+// span is the position of a value in an entry, counted from after the colon.
 type span struct {
 	// inline is a scalar on the line of the key: [start:end], with its quotes.
 	// An empty value has both 0.
@@ -17,8 +17,8 @@ type span struct {
 }
 
 // split appends to entries those of a block mapping whose keys are scalars at
-// the beginning of a line. It reports whether the text is one. YAML has no NUL, and what is
-// made of one is the library's to say.
+// the beginning of a line. It reports whether the text is one. A text with NUL is left to
+// the library, because YAML does not allow it.
 func split(text string, entries []entry) ([]entry, bool) {
 	if strings.IndexByte(text, 0) >= 0 {
 		return entries, false
@@ -29,8 +29,8 @@ func split(text string, entries []entry) ([]entry, bool) {
 		line := text[at:end]
 		switch first := line[0]; {
 		case blank(line), first == '#':
-			// It belongs to the value before it only if more of that follows, or if
-			// that keeps it.
+			// It belongs to the previous value only if that continues after it, or
+			// keeps it.
 			if keeps && line[0] != '#' {
 				entries[len(entries)-1].end = end
 			}
@@ -70,7 +70,7 @@ func followedBySpace(line string, i int) bool {
 	return i >= len(line) || strings.IndexByte(" \t\r\n", line[i]) >= 0
 }
 
-// keyOf reads the key that line begins with, and where its colon ends.
+// keyOf returns the key at the beginning of a line, and the end of its colon.
 func keyOf(line string) (key string, after int, ok bool) {
 	var colon int
 	if line[0] == '"' || line[0] == '\'' {
@@ -86,7 +86,7 @@ func keyOf(line string) (key string, after int, ok bool) {
 	return v.Text, after + 1, ok && v.Kind == Scalar
 }
 
-// plainKeyLength returns how far line could be a plain key. One that does not begin with a letter
+// plainKeyLength returns the length of the plain key at the beginning of a line, 0 if there is none. One that does not begin with a letter
 // is left to the library.
 func plainKeyLength(line string) int {
 	if c := line[0] | 0x20; (c < 'a' || c > 'z') && line[0] != '_' && line[0] < utf8.RuneSelf {
@@ -100,8 +100,8 @@ func plainKeyLength(line string) int {
 	return 0
 }
 
-// decode reads the part of an entry after the colon. It knows scalars and block
-// lists of them, and reports whether it is one of these.
+// decode returns the value of an entry from the part after its colon, false if this is
+// neither a scalar nor a block list of scalars.
 func decode(s string) (Value, span, bool) {
 	first := s[:lineEnd(s, 0)]
 	if _, ok := headerOf(first); ok {
@@ -125,8 +125,8 @@ func decode(s string) (Value, span, bool) {
 	return v, span{inline: true, start: start, end: end}, ok
 }
 
-// inlineScalar finds the scalar on a line behind a colon or dash. It is not
-// checked for being one; with nothing on the line, start and end are 0.
+// inlineScalar returns the position of the text on a line after a colon or dash, which may not be
+// a valid scalar. For an empty line, start and end are 0.
 func inlineScalar(line string) (start, end int, ok bool) {
 	line = strings.TrimRight(line, "\r\n")
 	for start < len(line) && line[start] == ' ' {
@@ -174,8 +174,8 @@ func quotedLength(s string) int {
 	return 0
 }
 
-// plainLength returns the length of what a plain scalar at the beginning of s could be: up to a
-// comment, without the white space at its end.
+// plainLength returns the length of the plain scalar at the beginning of s: up to a comment,
+// without trailing white space.
 func plainLength(s string) int {
 	for i := 1; i < len(s); i++ {
 		if s[i] == '#' && (s[i-1] == ' ' || s[i-1] == '\t') {
@@ -186,7 +186,7 @@ func plainLength(s string) int {
 	return len(strings.TrimRight(s, " \t"))
 }
 
-// scalar reads a scalar on one line.
+// scalar returns the value of a scalar on one line.
 func scalar(s string) (Value, bool) {
 	if s == "" {
 		return Value{Kind: Null}, true
@@ -204,14 +204,14 @@ func scalar(s string) (Value, bool) {
 	if !isPlain(s) {
 		return Value{}, false
 	}
-	if reads(s) == null {
+	if meaningOf(s) == null {
 		return Value{Kind: Null}, true
 	}
 	return Value{Kind: Scalar, Text: s}, true
 }
 
-// isPlain reports whether s, which begins and ends with no white space, stands
-// for itself. A break in it is one of several lines.
+// isPlain reports whether s, without leading and trailing white space, is a plain scalar. It may
+// have several lines.
 func isPlain(s string) bool {
 	if strings.IndexByte(",[]{}#&*!|>'\"%@`", s[0]) >= 0 {
 		return false
@@ -236,7 +236,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// blockList reads a list of scalars, the first at offset at.
+// blockList returns the list of scalars at an offset.
 func blockList(s string, at int) (Value, span, bool) {
 	v, where := Value{Kind: List}, span{indent: -1}
 	for at < len(s) {
@@ -263,7 +263,7 @@ func blockList(s string, at int) (Value, span, bool) {
 	return v, where, len(v.Items) > 0
 }
 
-// itemEnd returns the offset behind the item of a list whose dash is at offset at, indented so far.
+// itemEnd returns the end of the list item whose dash is at an offset, with this indentation.
 func itemEnd(s string, at, indent int) int {
 	end := lineEnd(s, at)
 	h, _ := headerOf(s[at+1 : end])
@@ -285,7 +285,7 @@ func itemEnd(s string, at, indent int) int {
 	return end
 }
 
-// listItem reads an item of a list from behind its dash, which is indented so far.
+// listItem returns an item of a list from the text after its dash, which has this indentation.
 func listItem(s string, indent int) (Value, bool) {
 	first := s[:lineEnd(s, 0)]
 	if _, ok := headerOf(first); ok {
@@ -303,11 +303,11 @@ func listItem(s string, indent int) (Value, bool) {
 	return v, ok
 }
 
-// multiline reads a scalar that begins on the line of the key and continues on the next lines.
+// multiline returns a scalar that begins on the line of the key and continues on the next lines.
 func multiline(s string) (Value, span, bool) {
 	s = strings.TrimRight(strings.ReplaceAll(s, "\r\n", "\n"), " \t\n")
 	trimmed := strings.TrimLeft(s, " ")
-	if trimmed == "" || len(trimmed) == len(s) || strings.IndexByte("\t\n#", trimmed[0]) >= 0 || !goesOn(s) || !utf8.ValidString(s) {
+	if trimmed == "" || len(trimmed) == len(s) || strings.IndexByte("\t\n#", trimmed[0]) >= 0 || !continues(s) || !utf8.ValidString(s) {
 		return Value{}, span{}, false
 	}
 	switch quote := trimmed[0]; quote {
@@ -328,8 +328,8 @@ func multiline(s string) (Value, span, bool) {
 	return Value{Kind: Scalar, Text: unfold(trimmed)}, span{}, true
 }
 
-// goesOn reports whether all lines but the first are blank or indented.
-func goesOn(s string) bool {
+// continues reports whether all lines after the first are blank or indented.
+func continues(s string) bool {
 	for at := lineEnd(s, 0); at < len(s); at = lineEnd(s, at) {
 		if s[at] != ' ' && !blank(s[at:lineEnd(s, at)]) {
 			return false
@@ -338,8 +338,8 @@ func goesOn(s string) bool {
 	return true
 }
 
-// unfold joins the lines of a flow scalar: one break is a space, each further
-// one a break.
+// unfold joins the lines of a flow scalar: one line break becomes a space, and each further one
+// stays.
 func unfold(s string) string {
 	lines := strings.Split(s, "\n")
 	if len(lines) == 1 {
@@ -364,7 +364,7 @@ func unfold(s string) string {
 	return b.String()
 }
 
-// joint returns what a number of line breaks stands for in a flow scalar.
+// joint returns the text for a number of line breaks in a flow scalar.
 func joint(breaks int) string {
 	if breaks == 1 {
 		return " "

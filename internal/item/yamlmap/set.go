@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// ErrNotEditable reports that a mapping is written in a way that is only read, as
-// {a: b} is, or in which the new value would change what others read.
+// ErrNotEditable reports that copse can read the form of a mapping, such as {a: b}, but not change
+// it, or that the new value would change other values.
 var ErrNotEditable = errors.New("copse cannot edit its YAML; write each value as a line `key: value`")
 
-// SetText makes the value of key a text.
+// SetText sets the value of a key to a text.
 func (m *Map) SetText(key, text string) error {
 	want := Value{Kind: Scalar, Text: text}
 	e := m.find(key)
@@ -21,7 +21,7 @@ func (m *Map) SetText(key, text string) error {
 	}
 	start, end := e.after+e.span.start, e.after+e.span.end
 	value := encode(text)
-	if strings.TrimRight(m.text[end:e.end], "\r\n") == "" { // else a comment would be folded in
+	if strings.TrimRight(m.text[end:e.end], "\r\n") == "" { // otherwise, a comment would become part of the value
 		value = fold(value, start-e.start, m.newline)
 	}
 	if start == e.after { // the value was empty
@@ -30,7 +30,7 @@ func (m *Map) SetText(key, text string) error {
 	return m.splice(key, want, start, end, value)
 }
 
-// SetInt makes the value of key a number.
+// SetInt sets the value of a key to a number.
 func (m *Map) SetInt(key string, n int64) error {
 	number := strconv.FormatInt(n, 10)
 	want := Value{Kind: Scalar, Text: number}
@@ -41,7 +41,7 @@ func (m *Map) SetInt(key string, n int64) error {
 	return m.splice(key, want, e.after+e.span.start, e.after+e.span.end, number)
 }
 
-// SetList makes the value of key a list.
+// SetList sets the value of a key to a list.
 func (m *Map) SetList(key string, items []string) error {
 	var b strings.Builder
 	b.WriteString(key + ":")
@@ -55,7 +55,7 @@ func (m *Map) SetList(key string, items []string) error {
 	return m.replace(key, Value{Kind: List, Items: items}, b.String())
 }
 
-// Append adds an item to the list of key. In a block list it adds a line.
+// Append adds an item to the list of a key. In a block list, it adds a line.
 func (m *Map) Append(key, item string) error {
 	e := m.find(key)
 	var items []string
@@ -82,21 +82,21 @@ func (m *Map) Delete(key string) error {
 	return m.replace(key, Value{}, "")
 }
 
-// replace puts lines in place of the entry of key, or where a new one belongs.
+// replace replaces the lines of an entry, or adds them at the position of a new one.
 func (m *Map) replace(key string, want Value, lines string) error {
 	if e := m.find(key); e != nil {
 		return m.splice(key, want, e.start, e.end, lines)
 	}
-	at := m.place(key)
+	at := m.position(key)
 	if at > 0 && m.text[at-1] != '\n' {
 		lines = m.newline + lines
 	}
 	return m.splice(key, want, at, at, lines)
 }
 
-// place returns the offset for a new key: behind the last that comes before it in the order, else
-// before the first that comes behind it, else the end.
-func (m *Map) place(key string) int {
+// position returns the offset for a new key: after the last key that precedes it in the order,
+// otherwise before the first key that follows it, otherwise the end.
+func (m *Map) position(key string) int {
 	rank := slices.Index(m.order, key)
 	behind, before := -1, -1
 	for _, e := range m.entries {
@@ -118,7 +118,8 @@ func (m *Map) place(key string) int {
 	}
 }
 
-// splice puts text in place of m.text[start:end], if then key reads as want and all else as before.
+// splice replaces m.text[start:end], if the key then has the value want and all others are
+// unchanged.
 func (m *Map) splice(key string, want Value, start, end int, text string) error {
 	if m.foreign {
 		return fmt.Errorf("set %q: %w", key, ErrNotEditable)
@@ -131,7 +132,7 @@ func (m *Map) splice(key string, want Value, start, end int, text string) error 
 	return nil
 }
 
-// differsIn reports whether m has want at key and is otherwise as old is.
+// differsIn reports whether m has the value want for the key, and otherwise the values of old.
 func (m *Map) differsIn(old *Map, key string, want Value) bool {
 	if !sameValue(m.Get(key), want) {
 		return false

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// meaning is what a plain scalar reads as.
+// meaning is the kind of value that a plain scalar has.
 type meaning int
 
 const (
@@ -15,8 +15,8 @@ const (
 	number
 )
 
-// reads tells what a plain scalar is in the core schema of YAML 1.2.
-func reads(s string) meaning {
+// meaningOf returns the meaning of a plain scalar in the core schema of YAML 1.2.
+func meaningOf(s string) meaning {
 	switch s {
 	case "", "~", "null", "Null", "NULL":
 		return null
@@ -72,15 +72,15 @@ func isNumber(s string) bool {
 
 func leadingDigits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
-// encode writes s as a scalar on one line: plain if it would be read as the same
-// text, else in double quotes, or in single ones if that saves escapes.
+// encode returns s as a scalar on one line: plain if that has the same meaning, otherwise in double
+// quotes, or in single quotes if that saves escapes.
 func encode(s string) string {
 	switch {
 	case s == "":
 		return `""`
 	case strings.ContainsFunc(s, needsEscape):
 		return quoteDouble(s)
-	case s == strings.Trim(s, " \t") && isPlain(s) && reads(s) == text:
+	case s == strings.Trim(s, " \t") && isPlain(s) && meaningOf(s) == text:
 		return s
 	case strings.Contains(s, `"`) && !strings.Contains(s, "'"):
 		return "'" + s + "'"

@@ -23,10 +23,10 @@ import (
 	"strings"
 )
 
-// maxKeys bounds the work on rubbish.
+// maxKeys limits the work on a text that no program writes.
 const maxKeys = 1000
 
-// usualKeys is room for what most mappings have.
+// usualKeys is the capacity for the keys of most mappings.
 const usualKeys = 14
 
 // Map is a YAML mapping. It is not for concurrent use.
@@ -35,8 +35,8 @@ type Map struct {
 	newline string
 	order   []string
 	entries []entry
-	// foreign means that the entries are not lines that begin with their key, as
-	// in a flow mapping, so that only the library knows where they are.
+	// foreign means that the entries are not lines that begin with their key, for example
+	// in a flow mapping, so only the library can read them.
 	foreign bool
 }
 
@@ -49,7 +49,7 @@ type entry struct {
 	span       span
 }
 
-// Kind tells what a Value is.
+// Kind is the kind of a value.
 type Kind int
 
 // Kinds of values.
@@ -64,15 +64,15 @@ const (
 // Value is the value of a key.
 type Value struct {
 	Kind Kind
-	// Text is what a Scalar reads, without quotes and escapes.
+	// Text is the text of a Scalar, without quotes and escapes.
 	Text string
 	// Items are the texts of a List; nulls are empty.
 	Items []string
 }
 
-// SyntaxError says why a text is not a mapping that can be used.
+// SyntaxError reports that a text is not a usable mapping.
 type SyntaxError struct {
-	Line    int // from 1; 0 if it is about the whole
+	Line    int // from 1; 0 if it concerns the text as a whole
 	Problem string
 }
 
@@ -83,8 +83,8 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d: %s", e.Line, e.Problem)
 }
 
-// Parse reads a mapping. A key of order that is set later goes behind those that
-// come before it there; other keys go last. The error is a [*SyntaxError].
+// Parse reads a mapping. A key that is added later has the position that order gives it; a key that
+// is not in order comes last. The error is a [*SyntaxError].
 func Parse(text string, order ...string) (*Map, error) {
 	m := &Map{text: text, order: order}
 	if err := m.read(); err != nil {
