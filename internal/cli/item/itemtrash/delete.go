@@ -41,7 +41,7 @@ func (c cli) delete() *cobra.Command {
 longer depend on it. "restore" restores the item and these relations. At a terminal, the command
 shows the effects and asks; elsewhere, pass --yes. An item that another agent holds is refused
 without --steal.`,
-		Example: fmt.Sprintf("  %[1]s delete 3 --yes\n  %[1]s delete 3 --yes --steal", c.Program),
+		Example: fmt.Sprintf("  %[1]s delete 3 --yes\n  %[1]s delete 2 --yes --steal", c.Program),
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
 			id, err := itemcmd.ParseID(args[0])
