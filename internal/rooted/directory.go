@@ -44,7 +44,7 @@ func (f Directory) plain(name string) (info fs.FileInfo, err error) {
 		info, err = os.Lstat(filepath.Join(string(f), filepath.FromSlash(name[:end])))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, fs.ErrNotExist
+			return nil, withoutPath(err)
 		case err != nil, info.Mode()&fs.ModeSymlink != 0, end < len(name) && !info.IsDir():
 			return nil, errNotPlain
 		}
