@@ -194,7 +194,7 @@ func (o *Object) Remove(name string) {
 	members := o.object.Members
 	before := bytes.TrimRight(members[i].Name.BeforeExtra, " \t\r\n")
 	last := i == len(members)-1
-	o.object.Members = append(members[:i], members[i+1:]...)
+	o.object.Members = slices.Delete(members, i, i+1)
 	if len(before) > 0 {
 		after := &o.object.AfterExtra
 		if !last {

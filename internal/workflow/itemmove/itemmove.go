@@ -20,7 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/postgres"
 )
 
-// Place is a store, and its name for people.
+// Endpoint is a store that items move from or to, and its name for people.
 type Endpoint struct {
 	// Store is a *local.Store or a *postgres.Store.
 	Store item.Store
@@ -46,7 +46,7 @@ type Done struct {
 	To       string `json:"to"`
 }
 
-// Move moves all items of one place to another.
+// Move moves all items of one store to another.
 func Move(ctx context.Context, from, to Endpoint) (Done, error) {
 	m := mover{from: from, to: to, enter: enter}
 	at, ok := to.Store.(target)
