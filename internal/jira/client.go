@@ -159,6 +159,11 @@ func (c *Client) failed(status int, detail string) error {
 	return &remote.Error{Service: service, Status: status, Credential: c.credential.Source, Detail: detail}
 }
 
+// misdirected returns the error for an answer that does not come from Jira.
+func (c *Client) misdirected(status int, detail string) error {
+	return &remote.Error{Service: service, Kind: remote.Misdirected, Status: status, Credential: c.credential.Source, Detail: detail}
+}
+
 // maxProblem limits how much of an error's body is read.
 const maxProblem = 64 << 10
 
@@ -177,12 +182,12 @@ func (c *Client) check(resp *http.Response) error {
 		if to, err := resp.Location(); err == nil && to.Host != "" {
 			detail = "redirects to " + to.Scheme + "://" + to.Host
 		}
-		return c.failed(resp.StatusCode, c.host.URL()+" "+detail+", which is a login page or another address of Jira; check $"+HostVariable)
+		return c.misdirected(resp.StatusCode, c.host.URL()+" "+detail+", which is a login page or another address of Jira; check $"+HostVariable)
 	}
 	said, err := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
 	_ = resp.Body.Close()
 	if resp.StatusCode == http.StatusNotFound && err == nil && !isJiraProblem(said) {
-		return c.failed(resp.StatusCode, "there is no Jira at "+c.host.URL()+"; check $"+HostVariable+", and whether a path such as /jira belongs to it")
+		return c.misdirected(resp.StatusCode, "there is no Jira at "+c.host.URL()+"; check $"+HostVariable+", and whether a path such as /jira belongs to it")
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(said))
 	err = remote.CheckResponse(service, c.credential.Source, resp)

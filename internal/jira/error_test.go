@@ -41,14 +41,14 @@ func TestFailures(t *testing.T) {
 		detail string
 	}{
 		"truncated":    {jiratest.Truncate, remote.Failed, 0, "broke off"},
-		"html":         {jiratest.HTML, remote.Failed, 0, "web page"},
+		"html":         {jiratest.HTML, remote.Misdirected, 0, "web page"},
 		"503":          {jiratest.Unavailable, remote.Failed, 503, "web page"},
 		"500":          {jiratest.Internal, remote.Failed, 500, "Internal server error"},
 		"rate limited": {jiratest.RateLimited, remote.RateLimited, 429, "Rate limit exceeded."},
 		"captcha":      {jiratest.Captcha, remote.Refused, 403, "CAPTCHA"},
 		"forbidden":    {jiratest.Forbidden, remote.Refused, 403, "You do not have permission"},
 		"gone":         {jiratest.Gone, remote.Failed, 410, "no longer has the requested API"},
-		"redirect":     {jiratest.Redirect, remote.Failed, 302, "redirects to https://login.example.com, which is a login page"},
+		"redirect":     {jiratest.Redirect, remote.Misdirected, 302, "redirects to https://login.example.com, which is a login page"},
 	}
 	for name, tt := range tests {
 		for _, cloud := range []bool{true, false} {
@@ -171,8 +171,8 @@ func TestNoJiraThere(t *testing.T) {
 	t.Cleanup(fake.Close)
 	f.Path = "/jira"
 	_, err := clientOf(t, f, fake).Issue(t.Context(), "PROJ-1")
-	check(t, err, remote.Failed, 404, "there is no Jira at http://127.0.0.1:")
-	check(t, err, remote.Failed, 404, "check $JIRA_HOST")
+	check(t, err, remote.Misdirected, 404, "there is no Jira at http://127.0.0.1:")
+	check(t, err, remote.Misdirected, 404, "check $JIRA_HOST")
 }
 
 func TestNotAnIssue(t *testing.T) {
@@ -183,7 +183,7 @@ func TestNotAnIssue(t *testing.T) {
 	}
 	for _, body := range []string{`[]`, `"x"`, `{"key":1}`, ``} {
 		_, err := clientOf(t, fixture(t, true), answer("Cloud", body)).Issue(t.Context(), "PROJ-1")
-		check(t, err, remote.Failed, 0, "not the JSON")
+		check(t, err, remote.Misdirected, 0, "not the JSON")
 	}
 	for _, body := range []string{`{}`, `{"issues":{}}`, `{"issues":[1]}`, `null`} {
 		_, err := clientOf(t, fixture(t, true), answer("Cloud", body)).Search(t.Context(), jira.Query{Project: "P"}, 5, "")

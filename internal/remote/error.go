@@ -9,8 +9,7 @@ import (
 type Kind int
 
 const (
-	// Failed is every other failure: no connection, a timeout, a 5xx, a body in an undocumented
-	// form.
+	// Failed is every other failure: no connection, a timeout, a 5xx.
 	Failed Kind = iota
 	// NotFound is a 404.
 	NotFound
@@ -18,6 +17,9 @@ const (
 	RateLimited
 	// Refused is a 401, or any other 403: the credentials were not accepted.
 	Refused
+	// Misdirected is an answer that does not come from the service, as far as one can tell: a web page
+	// of a proxy or a login, a redirect to one, or data of another form.
+	Misdirected
 )
 
 // Error is the one error type of a service client. Clients return it for every answer that is not a

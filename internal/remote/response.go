@@ -89,7 +89,7 @@ func DecodeJSON(service string, resp *http.Response, body []byte, v any) error {
 		if isWebPage(resp, body) {
 			detail = webPage
 		}
-		return &Error{Service: service, Detail: detail, Err: err}
+		return &Error{Service: service, Kind: Misdirected, Detail: detail, Err: err}
 	}
 	return nil
 }

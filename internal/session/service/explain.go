@@ -49,6 +49,8 @@ func meaning(e *remote.Error) (failure.Kind, string) {
 			e.Service, e.Credential, e.Status)
 	}
 	switch {
+	case e.Kind == remote.Misdirected:
+		return failure.Unreachable, fmt.Sprintf("Check the address of %s, and whether a proxy or a login page answers there.", e.Service)
 	case e.Status == http.StatusUnprocessableEntity || e.Status == http.StatusBadRequest:
 		return failure.Unreachable, fmt.Sprintf("%s did not accept the values of the request. Check the arguments. HTTP status: %d.", e.Service, e.Status)
 	case e.Status >= http.StatusInternalServerError:

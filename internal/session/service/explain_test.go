@@ -51,6 +51,10 @@ func TestExplain(t *testing.T) {
 			&remote.Error{Service: "Jira", Status: 422, Detail: "summary: too long"},
 			failure.Unreachable, "Jira API error: summary: too long (HTTP 422)", "Jira did not accept the values of the request. Check the arguments. HTTP status: 422.",
 		},
+		"another server": {
+			&remote.Error{Service: "Jira", Kind: remote.Misdirected, Status: 302, Detail: "it redirects elsewhere"},
+			failure.Unreachable, "Jira API error: it redirects elsewhere (HTTP 302)", "Check the address of Jira, and whether a proxy or a login page answers there.",
+		},
 		"another status": {
 			&remote.Error{Service: "Jira", Status: 407, Detail: "proxy"},
 			failure.Unreachable, "Jira API error: proxy (HTTP 407)", "Check your network connection. HTTP status: 407.",
