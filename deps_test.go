@@ -16,7 +16,7 @@ import (
 const module = "github.com/copse-dev/copse"
 
 // layers are the packages from the bottom up, declared here and nowhere else. A package
-// may import its own layer and those below, and no package is outside of them: a new one
+// may import its own layer and those below, and no package is outside them: a new one
 // finds its place here first.
 var layers = []struct {
 	name     string

@@ -76,7 +76,7 @@ func TestTasksEnd(t *testing.T) {
 			p.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run_just_task","arguments":{"task_name":"quick"}}}`)
 			p.await(`quick: exit code 0`)
 			p.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"run_just_task","arguments":{"task_name":"serve"}}}`)
-			p.await(`serve is running already, as task `)
+			p.await(`serve is already running, as task `)
 			begun := time.Now()
 			end(p)
 			if name == "cancelled" {

@@ -48,6 +48,16 @@ var avoided = []struct{ pattern, write, example string }{
 	{`\w*(iour|olour|avour|onour)(s|ed|al|ite)?`, "American spelling: -or", "The behaviour of the client."},
 	{`(recogn|organ|initial|normal|serial|author|summar|priorit|optim)is(e|es|ed|ing|ation)`, "American spelling: -ize", "copse recognises the file."},
 	{`(whilst|amongst|licence|catalogue|centre|grey|analyse[sd]?|cancelling)`, "American spelling", "The licence of the catalogue."},
+	{`(is|are|was|were) none of`, "is not one of", "The status is none of these."},
+	{`((is|are|was|were) (running|used|set|stacked|taken|tracked|there|done|known|checked out|linked|claimed)( on it)?|exists?) already`, "already before the verb", "The task is running already."},
+	{`(another \w+|other \w+) than`, "a noun other than", "It has another token than the server."},
+	{`(out|in)side of (?:the|it|its|them|a|an|git|all|quotation)`, "outside, inside", "The link leads outside of the workspace."},
+	{`otherwise than`, "differently than", "It is described otherwise than there."},
+	{`or newer`, "or later", "It requires git 2.39 or newer."},
+	{`replac(e|es|ed) (it|them) by`, "replaces it with", "Replace it by the file."},
+	{`may not be (asked|used) by`, "the subject may not", "The engine may not be asked by this user."},
+	{`cancelled`, "canceled", "The call was cancelled."},
+	{`(run|runs) doctor`, "the whole command", "Then run doctor --repair."},
 	{`(?-i:ids?)`, "ID", "The id of an item."},
 	{`(please|simply|just run|easily)`, "nothing", "Simply run it."},
 }
@@ -97,7 +107,7 @@ func TestProse(t *testing.T) {
 // fixed are texts in code that are not ours to word: a seed, or the program that a file or a
 // command is compatible with, gives them.
 var fixed = []string{
-	"twig-tracked", "twig-registered", "directory (folder)", "what is going on",
+	"twig-tracked", "twig-registered", "directory (folder)", "what is going on", "cancelled, canceled",
 }
 
 // subject matches names in our code that contain a word to avoid, as comments have them.

@@ -17,7 +17,7 @@ const (
 	mostLines   = 1300
 )
 
-// sizes are the packages outside of the limits: up to how many lines, and why they stay together,
+// sizes are the packages outside the limits: up to how many lines, and why they stay together,
 // or apart. Split one that grows beyond its own limit.
 var sizes = map[string]struct {
 	most int

@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,10 +39,32 @@ func unknown(cmd *cobra.Command, word string) string {
 	cmd.SuggestionsMinimumDistance = 2
 	if same := below(cmd, word); len(same) > 0 {
 		message += "; did you mean " + strings.Join(same, ", ") + "?"
-	} else if near := cmd.SuggestionsFor(word); len(near) > 0 {
-		message += fmt.Sprintf("; did you mean `%s`?", near[0])
+	} else if near := append(cmd.SuggestionsFor(word), nearest(word, help)...); len(near) > 0 {
+		command := cmd.CommandPath() + " " + near[max(0, slices.IndexFunc(near, func(name string) bool { return swapped(word, name) }))]
+		if strings.HasSuffix(command, " "+help) { // it comes before the topic
+			command = cmd.Root().Name() + " " + help + strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name())
+		}
+		message += fmt.Sprintf("; did you mean `%s`?", command)
 	}
 	return message
+}
+
+// help is the name of the command that shows help. Cobra never suggests it.
+const help = "help"
+
+// swapped reports whether two words have the same letters in another order. That slip is more likely
+// than two wrong letters.
+func swapped(a, b string) bool {
+	return slices.Equal(slices.Sorted(slices.Values([]byte(a))), slices.Sorted(slices.Values([]byte(b))))
+}
+
+// nearest returns those of some names that a slip of the keyboard turns into word.
+func nearest(word string, names ...string) []string {
+	all := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, name := range names {
+		all.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	return all.SuggestionsFor(word)
 }
 
 // below returns the paths of the commands below cmd that have a name, in backticks.
@@ -107,14 +130,13 @@ func flagError(cmd *cobra.Command, err error) error {
 		return UsageError(err.Error())
 	}
 	text, name := err.Error(), missing.GetSpecifiedName()
-	// Names of flags are compared like names of commands.
-	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
+	var flags []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
-			flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+			flags = append(flags, f.Name)
 		}
 	})
-	if near := flags.SuggestionsFor(name); missing.GetSpecifiedShortnames() == "" && len(near) > 0 {
+	if near := nearest(name, flags...); missing.GetSpecifiedShortnames() == "" && len(near) > 0 {
 		text += "; did you mean --" + near[0] + "?"
 	}
 	return UsageError(text)

@@ -158,7 +158,7 @@ func (s *Site) enter(w http.ResponseWriter, r *http.Request, at *mounted) {
 	}
 	// Programs that look at links before a person follows them use other methods.
 	if r.Method != http.MethodGet || !at.door.Enter(w, r, r.URL.Query().Get("key")) {
-		entry.Refuse(w, r, "This link was used already, or is older than a minute.")
+		entry.Refuse(w, r, "This link was already used, or is older than a minute.")
 		return
 	}
 	to := at.path

@@ -84,7 +84,7 @@ func (v value) elements() iter.Seq2[int, value] {
 	}
 }
 
-// wrong returns the error for a value of another type than want.
+// wrong returns the error for a value of a type other than want.
 func (v value) wrong(path, want string) *jsonfile.TypeError {
 	got := "a number"
 	switch {

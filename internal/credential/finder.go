@@ -52,7 +52,7 @@ func (f Finder) found(c Credential) Credential {
 //  3. the login of gh.
 //
 // The remote URL of a repository decides the host, and a cloned repository may
-// name any. A token from the environment therefore goes to no other host than those of
+// name any. A token from the environment therefore goes to no host other than those of
 // point 2, not even when gh offers it.
 //
 // The error is a *MissingError, or that of ctx.

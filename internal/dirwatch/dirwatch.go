@@ -5,8 +5,8 @@
 // before the call is reported, without a goroutine and without a wait. [Trees] counts the
 // changes below many roots, for callers that only ask whether there were any.
 //
-// Only Linux has such a queue. Elsewhere, and on file systems that other machines or other
-// programs than the kernel can change, [ErrUnsupported] says that the files have to be
+// Only Linux has such a queue. Elsewhere, and on file systems that other machines or programs
+// besides the kernel can change, [ErrUnsupported] says that the files have to be
 // looked at. Two changes have no event: a program that writes to a file that it mapped into
 // memory, as long as it has it mapped, and one that writes to the file by a name in another
 // directory.

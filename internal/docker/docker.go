@@ -259,7 +259,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	host := c.host
 	c.mu.Unlock()
 	if errors.Is(err, os.ErrPermission) {
-		return fmt.Errorf("the container engine at %s may not be asked by this user", shown(host))
+		return fmt.Errorf("this user may not use the container engine at %s", shown(host))
 	}
 	if _, failed := errors.AsType[*net.OpError](err); failed || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("the container engine at %s does not answer", shown(host))

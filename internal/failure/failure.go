@@ -37,6 +37,9 @@ const (
 type Words struct {
 	// Program is the name of the program: "copse", "twig-mcp".
 	Program string
+	// Person means that a person at a command line reads the message, who knows the directories of
+	// this machine.
+	Person bool
 	// Track is the command that starts to track branches: "copse branch init".
 	Track string
 	// Login is the command that explains credentials.

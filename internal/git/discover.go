@@ -34,7 +34,7 @@ type Options struct {
 // start upward, that has a .git directory or a .git file. It resolves symbolic links in start
 // first.
 //
-// Discover skips a directory that looks like the inside of .git: anyone can commit one, with a
+// Discover skips a directory that looks like the inside .git: anyone can commit one, with a
 // configuration of their choice. Such a directory counts only as start itself, and only if the user
 // named it. core.worktree counts only if the .git of that directory leads back to the repository.
 //
@@ -79,7 +79,7 @@ func Discover(ctx context.Context, start string, opts Options) (*Repo, error) {
 	if !opts.Named && checkGitDir(resolved) == nil {
 		return nil, &UnnamedError{Dir: resolved}
 	}
-	return nil, fmt.Errorf("find git repository from %q: %w", start, ErrNotRepository)
+	return nil, &OutsideError{Dir: start}
 }
 
 // At returns the repository at exactly dir, an absolute path that somebody named: a directory with

@@ -14,6 +14,15 @@ var (
 	ErrBare = errors.New("a bare repository has no worktree")
 )
 
+// OutsideError reports a directory that is not in a repository. It is an [ErrNotRepository].
+type OutsideError struct{ Dir string }
+
+func (e *OutsideError) Error() string {
+	return fmt.Sprintf("find git repository from %q: %v", e.Dir, ErrNotRepository)
+}
+
+func (e *OutsideError) Unwrap() error { return ErrNotRepository }
+
 // UnnamedError reports a directory that looks like a bare repository. Anybody can commit one, with a
 // configuration of their choice, so it counts only if the user names it. It is an
 // [ErrNotRepository].

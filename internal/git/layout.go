@@ -150,7 +150,7 @@ func (r *Repo) findRoot(dotGit string, shared gitconfig.Config) (string, error) 
 
 // checkOwner refuses a directory whose .git, a file or a link, leads to the repository of
 // another directory: anyone can write such a file into an archive. dotGit is that directory,
-// "" if the search began inside of the repository.
+// "" if the search began inside the repository.
 //
 // The owner of a repository is the directory that it says it is the worktree of, as long as
 // the .git there agrees, or the directory that has it as .git. One that lies apart and says

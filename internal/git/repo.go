@@ -61,7 +61,7 @@ func (r *Repo) CommonDir() string { return r.commonDir }
 // Program returns the git program for this repository, for questions that Repo does not answer.
 func (r *Repo) Program() program.Git { return r.program }
 
-// Guard returns the guard of this repository, for callers that run git in another way than Program
+// Guard returns the guard of this repository, for callers that run git in a way other than Program
 // does.
 func (r *Repo) Guard() program.Guard { return r.guard }
 

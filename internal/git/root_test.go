@@ -10,7 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/git/gittest"
 )
 
-// bareInside puts what looks like the inside of .git into a directory of a repository, as
+// bareInside puts what looks like the inside .git into a directory of a repository, as
 // anyone can commit it.
 func bareInside(t *testing.T, g *gittest.Git) (dir, inside string) {
 	dir = g.Init()
@@ -24,7 +24,7 @@ func bareInside(t *testing.T, g *gittest.Git) (dir, inside string) {
 	return dir, inside
 }
 
-// What looks like the inside of .git is passed over on the way up.
+// What looks like the inside .git is passed over on the way up.
 func TestDiscoverPassesOverBare(t *testing.T) {
 	t.Parallel()
 	g := gittest.New(t)

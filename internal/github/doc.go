@@ -3,7 +3,7 @@
 // Use [New] for a client. Package remoteurl finds the repository and the API of a git remote, and
 // package pullrequest describes the results. The client guarantees that
 //
-//   - it only reads, and sends nothing to another host than its API's;
+//   - it only reads, and sends nothing to a host other than its API's;
 //   - every result has the time when GitHub confirmed it, and, under
 //     remote.WithCachedOnly, is the last confirmed result, without any network;
 //   - text from GitHub is one clean line: no control, escape, or bidi characters;

@@ -108,7 +108,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if g.token != nil && !slices.Contains(g.open, r.URL.Path) && !g.knowsToken(r.Header.Values("Authorization")) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		refuse(w, http.StatusUnauthorized, "A bearer token is needed; `copse mcp config` shows the header to send")
+		refuse(w, http.StatusUnauthorized, "A bearer token is required; `copse mcp config` shows the header to send")
 		return
 	}
 	if !g.rates.take(r.RemoteAddr) {

@@ -9,7 +9,7 @@ import (
 type Store interface {
 	Backend
 
-	// Init makes a project. created is false if there is one already.
+	// Init makes a project. created is false if it already exists.
 	Init(ctx context.Context) (created bool, err error)
 
 	// SetDoneStatuses says which statuses mean done. None restores the default.

@@ -17,7 +17,7 @@ import (
 const maxComments = 20
 
 // detail adds to an issue what lists do not have. path is that of the issue. Whatever part
-// has another shape than Jira documents reads as empty.
+// has a shape other than Jira documents reads as empty.
 func (c *Client) detail(ctx context.Context, path string, w wireIssue, issue *Issue) {
 	issue.Type = cleantext.Line(member(w.Fields.Type, "name"))
 	issue.Priority = cleantext.Line(member(w.Fields.Priority, "name"))

@@ -92,7 +92,7 @@ func TestCommentsOutOfReach(t *testing.T) {
 	}
 }
 
-// A list has none of it, and what has another shape than documented reads as empty.
+// A list has none of it, and what has a shape other than documented reads as empty.
 func TestIssueDetailsAreOptional(t *testing.T) {
 	t.Parallel()
 	_, client := jiraOf(t, detailed(t, true, 3))

@@ -39,7 +39,7 @@ func ForeignIn(wall, path string) Foreign {
 	return Foreign{path: path, wall: wall, disk: System{}}
 }
 
-// On returns the same file for another disk than the system's.
+// On returns the same file for a disk other than the system's.
 func (f Foreign) On(disk Disk) Foreign {
 	f.disk = disk
 	return f

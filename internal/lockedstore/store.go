@@ -59,7 +59,7 @@ func NewIn(dir rooted.Dir, lock string, wait time.Duration) *Store {
 	return &Store{dir: dir, lock: lock, wait: wait, turn: make(chan struct{}, 1), disk: System{}}
 }
 
-// On uses another disk than the system's. Call it before the first change.
+// On uses a disk other than the system's. Call it before the first change.
 func (s *Store) On(disk Disk) { s.disk = disk }
 
 // BusyError reports that another process kept the lock for too long.

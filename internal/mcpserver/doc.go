@@ -8,5 +8,5 @@
 // It guarantees that the lists are static and sorted; that capabilities match the features; that a
 // panic in a handler becomes an error result and a log line; that a line that is not JSON-RPC gets
 // an error, and the connection continues; and that requests run concurrently. When the input ends,
-// calls that are still running get half a second to answer, and are then cancelled.
+// calls that are still running get half a second to answer, and are then canceled.
 package mcpserver

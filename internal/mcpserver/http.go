@@ -40,7 +40,7 @@ type HTTP struct {
 
 const (
 	// GraceTime is how long the client of a session may have no connection before its calls are
-	// cancelled, its subscriptions end, and it no longer counts as connected.
+	// canceled, its subscriptions end, and it no longer counts as connected.
 	GraceTime = 30 * time.Second
 	// sessionTimeout is how long a client of the older revisions may be silent before its session
 	// is dropped.
@@ -211,7 +211,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.routes.Serv
 // those of a session that had one within [GraceTime].
 func (h *HTTP) Clients() int { return h.clients.Present() }
 
-// closeTime is how long Close waits for cancelled calls.
+// closeTime is how long Close waits for canceled calls.
 const closeTime = 2 * time.Second
 
 // Close ends all running calls, and all sessions.

@@ -205,7 +205,7 @@ func (s served) capabilities() *mcp.ServerCapabilities {
 }
 
 // ServeStdio answers one client until its input or ctx ends, and then returns nil. When ctx ends,
-// running calls are cancelled immediately.
+// running calls are canceled immediately.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	if s.watchers != nil {
 		defer s.watchers.Close()

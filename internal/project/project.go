@@ -4,13 +4,13 @@
 // Create a [Project] with [New]; [Project.Read] returns the lines of a file and
 // [Project.List] the entries of a directory. It guarantees that
 //
-//   - it reads no byte from outside of the directory, as package rooted ensures;
+//   - it reads no byte from outside the directory, as package rooted ensures;
 //   - git's own directory is closed, under any name and over any link;
 //   - it waits for nothing: pipes and devices are refused, and a large file costs
 //     no more memory than its displayed part;
 //   - a listing shows what "git status" would know: it omits files that the patterns of
 //     .gitignore files, of the repository, and of the user ignore, unless git tracks
-//     them. Outside of git, only the .gitignore files apply;
+//     them. Outside git, only the .gitignore files apply;
 //   - every call answers for the state on disk at that time.
 //
 // Errors are for display: they name paths as the user did, and state what to do.
@@ -50,7 +50,7 @@ type Project struct {
 
 	mu       sync.Mutex
 	opened   *directory
-	patterns map[string]*cachedfile.File[*gitignore.Patterns] // outside of the directory, by path
+	patterns map[string]*cachedfile.File[*gitignore.Patterns] // outside the directory, by path
 }
 
 // directory is the open directory, while it remains the same one.
@@ -159,7 +159,7 @@ type NotFoundError struct{ Path string }
 
 func (e *NotFoundError) Error() string { return "File not found: " + cleantext.Line(e.Path) }
 
-// KindError reports that the file has another type than requested.
+// KindError reports that the file has a type other than requested.
 type KindError struct {
 	Path string
 	// Problem describes the file, and Remedy the next step.
@@ -194,7 +194,7 @@ func explain(asked string, err error) error {
 		return &KindError{Path: asked, Problem: "is not a directory", Remedy: "read_file shows files"}
 	}
 	if special, ok := errors.AsType[*rooted.NotRegularError](err); ok {
-		if special.Kind == "folder" {
+		if special.Kind == "directory" {
 			return &KindError{Path: asked, Problem: "is a directory", Remedy: "list_directory shows it"}
 		}
 		return &KindError{Path: asked, Problem: "is a " + special.Kind + ", not a file"}

@@ -141,7 +141,7 @@ func (d dumped) recipe() Recipe {
 	return r
 }
 
-// contained refuses settings with which just itself would read files, or work, outside of the
+// contained refuses settings with which just itself would read files, or work, outside the
 // project. They are relative to the file of the module, whose copy is below copies.
 func (m module) contained(s *justsource.Sources, copies string) error {
 	file, err := filepath.Rel(copies, m.Source)

@@ -376,7 +376,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 			run.Problem = j.withheld(env, append(credentialsIn(text), called.credentials...))
 		}
 	case ctx.Err() != nil:
-		run.ExitCode, run.Problem = -1, "cancelled"
+		run.ExitCode, run.Problem = -1, "canceled"
 	case errors.Is(err, context.DeadlineExceeded):
 		run.ExitCode, run.Problem, run.TimedOut = -1, fmt.Sprintf("stopped after the time limit of %s", timeout), true
 	case errors.Is(err, xec.ErrNotInstalled), errors.Is(err, fs.ErrNotExist):

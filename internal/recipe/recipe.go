@@ -149,7 +149,7 @@ const maxShown = 60
 
 func (e *SplicedError) Error() string {
 	name := e.Parameter.Name
-	change := fmt.Sprintf("write {{quote(%s)}} outside of quotation marks, or add \"set positional-arguments\" and use \"$%d\"", name, e.Position)
+	change := fmt.Sprintf("write {{quote(%s)}} outside quotation marks, or add \"set positional-arguments\" and use \"$%d\"", name, e.Position)
 	if strings.HasSuffix(e.Parameter.Spliced, splice.ReadAgain) {
 		change = "name the other recipe as a dependency, as in \"recipe x: (other x)\", or run its commands without eval"
 	}
@@ -201,7 +201,7 @@ type ArgumentsError struct {
 
 func (e *ArgumentsError) Error() string {
 	// The defaults of parameters are text of the author of the justfile.
-	return fmt.Sprintf("%s takes other arguments than the %d given: %s", e.Recipe.Name, e.Given, foreign.Name(e.Recipe.Usage()).Markdown())
+	return fmt.Sprintf("%s was called with %s; its usage is %s", e.Recipe.Name, cleantext.Count(e.Given, "argument"), foreign.Name(e.Recipe.Usage()).Markdown())
 }
 
 // BusyError reports that a recipe is already running, here or in another process.
@@ -213,9 +213,9 @@ type BusyError struct {
 
 func (e *BusyError) Error() string {
 	if e.Task == nil {
-		return e.Name + " is running already; wait until it has ended"
+		return e.Name + " is already running; wait until it has ended"
 	}
-	return fmt.Sprintf("%s is running already, as task %s: started by %s at %s (process %d)",
+	return fmt.Sprintf("%s is already running, as task %s: started by %s at %s (process %d)",
 		e.Name, e.Task.ID, e.Task.Client, e.Task.Started.Format(time.RFC3339), e.Task.Owner.PID)
 }
 

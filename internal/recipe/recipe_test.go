@@ -129,8 +129,8 @@ func TestRun(t *testing.T) {
 		{recipe.Call{Name: "input"}, "no input\n"},
 		{recipe.Call{Name: "danger"}, "Run recipe `danger`? error: recipe `danger` was not confirmed\n[1 ]"},
 		{recipe.Call{Name: "danger", Confirmed: true}, "boom\n"},
-		{recipe.Call{Name: "dep", Args: []string{"fail"}}, "error: dep takes other arguments than the 1 given: `dep`"},
-		{recipe.Call{Name: "deploy", Args: []string{"a"}}, "error: deploy takes other arguments than the 1 given: `deploy env +hosts`"},
+		{recipe.Call{Name: "dep", Args: []string{"fail"}}, "error: dep was called with 1 argument; its usage is `dep`"},
+		{recipe.Call{Name: "deploy", Args: []string{"a"}}, "error: deploy was called with 1 argument; its usage is `deploy env +hosts`"},
 	} {
 		if got := run(t, j, tt.call); got != tt.want {
 			t.Errorf("%v: %q, want %q", tt.call, got, tt.want)
@@ -260,7 +260,7 @@ func TestStopped(t *testing.T) {
 	var out signalled
 	out.onFirst = cancel
 	r, err := j.Run(ctx, recipe.Call{Name: "slow"}, &out)
-	if err != nil || r.ExitCode != -1 || r.Problem != "cancelled" {
+	if err != nil || r.ExitCode != -1 || r.Problem != "canceled" {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	if _, err := os.Stat(filepath.Join(root, "late")); err == nil {
@@ -367,7 +367,7 @@ option a b='':
 		{recipe.Call{Name: "raw", Args: []string{"a  b"}, Person: true}, "a b \n"},
 		{recipe.Call{Name: "raw", Args: []string{"; x"}}, `error: raw: the argument "; x" is refused, because it could run other commands: a becomes part of a script ` +
 			"(the recipe inserts it without quote()). Such an argument can have letters, digits and -_./:=,@+ only. " +
-			`To allow any argument, change the justfile: write {{quote(a)}} outside of quotation marks, or add "set positional-arguments" and use "$1"`},
+			`To allow any argument, change the justfile: write {{quote(a)}} outside quotation marks, or add "set positional-arguments" and use "$1"`},
 		{recipe.Call{Name: "calls", Args: []string{"; x"}}, `error: calls: the argument "; x" is refused, because it could run other commands: a becomes part of a script ` +
 			"(the recipe passes it to just, eval, or sh -c, which can read it as code again). Such an argument can have letters, digits and -_./:=,@+ only. " +
 			`To allow any argument, change the justfile: name the other recipe as a dependency, as in "recipe x: (other x)", or run its commands without eval`},
@@ -464,7 +464,7 @@ func TestStop(t *testing.T) {
 		<-begun
 		_, err := j.Run(t.Context(), recipe.Call{Name: "slow", Args: []string{"x"}}, io.Discard)
 		busy, ok := errors.AsType[*recipe.BusyError](err)
-		if !ok || busy.Task == nil || !strings.HasPrefix(err.Error(), "slow is running already, as task "+busy.Task.ID+": started by ab at ") {
+		if !ok || busy.Task == nil || !strings.HasPrefix(err.Error(), "slow is already running, as task "+busy.Task.ID+": started by ab at ") {
 			t.Fatalf("%s: got %v", name, err)
 		}
 		tasks := who.Running()

@@ -39,7 +39,7 @@ func refused(t *testing.T, j *recipe.Justfile) string {
 	return ""
 }
 
-// Nothing outside of the root is imported, in any form, at any depth.
+// Nothing outside the root is imported, in any form, at any depth.
 func TestWall(t *testing.T) {
 	t.Parallel()
 	root := rootedtest.Project(t)

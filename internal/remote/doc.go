@@ -6,7 +6,7 @@
 // that
 //
 //   - only requests that Options.Allow allows are sent, including redirects, and
-//     credentials go to no other origin than that of the request;
+//     credentials go to no origin other than that of the request;
 //   - a request, with its second try and its body, ends within Options.Timeout;
 //   - a GET that broke off before an answer, or got a 5xx, is tried once more;
 //   - an answer 200 to a GET is cached on disk with its validator, the service

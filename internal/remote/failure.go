@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/copse-dev/copse/internal/cleantext"
 )
@@ -49,7 +50,7 @@ func describe(err error, host string) string {
 	)
 	switch {
 	case errors.Is(err, context.Canceled):
-		return "the call was cancelled"
+		return "the call was canceled"
 	case errors.Is(err, ErrTimeout):
 		return err.Error() + " from " + host
 	case errors.Is(err, context.DeadlineExceeded):
@@ -57,7 +58,7 @@ func describe(err error, host string) string {
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return "no such host: " + dns.Name
 	case errors.As(err, &dns):
-		return "looking up " + dns.Name + " did not succeed: " + dns.Err
+		return "the name " + dns.Name + " cannot be looked up: " + reason(err, dns.Err)
 	case errors.Is(err, errConnRefused):
 		return "connection refused by " + host
 	case errors.As(err, &cert):
@@ -69,9 +70,18 @@ func describe(err error, host string) string {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errConnReset):
 		return "the connection to " + host + " broke off"
 	case errors.As(err, &op) && op.Err != nil:
-		return "no connection to " + host + ": " + op.Err.Error()
+		return "no connection to " + host + ": " + reason(err, op.Err.Error())
 	}
 	return err.Error()
+}
+
+// reason returns the system's words for a failure, without the addresses and calls that led to it;
+// otherwise text.
+func reason(err error, text string) string {
+	if number, ok := errors.AsType[syscall.Errno](err); ok {
+		return number.Error()
+	}
+	return text
 }
 
 // userinfo is the part of a URL before its host.

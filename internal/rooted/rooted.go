@@ -46,7 +46,7 @@ var (
 
 // NotRegularError reports that the file is not a regular file.
 type NotRegularError struct {
-	Kind string // "folder", "named pipe", "socket", "device", "special file"
+	Kind string // "directory", "named pipe", "socket", "device", "special file"
 }
 
 func (e *NotRegularError) Error() string { return "it is a " + e.Kind + ", not a file" }
@@ -55,7 +55,7 @@ func notRegular(mode fs.FileMode) error {
 	kind := "special file"
 	switch {
 	case mode.IsDir():
-		kind = "folder"
+		kind = "directory"
 	case mode&fs.ModeNamedPipe != 0:
 		kind = "named pipe"
 	case mode&fs.ModeSocket != 0:

@@ -33,7 +33,7 @@ func TestSpecialFiles(t *testing.T) {
 	if err := os.Symlink("pipe", filepath.Join(root, "to-pipe")); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"pipe": "named pipe", "to-pipe": "named pipe", "dir": "folder", "inner": "folder", "abs-root": "folder"} {
+	for name, want := range map[string]string{"pipe": "named pipe", "to-pipe": "named pipe", "dir": "directory", "inner": "directory", "abs-root": "directory"} {
 		wantKind(t, r, name, want)
 	}
 	if _, err := r.ReadDir("pipe"); !errors.Is(err, rooted.ErrNotDir) {

@@ -49,8 +49,16 @@ func Explain(err error) error {
 	case errors.Is(err, git.ErrNotRepository):
 		return &failure.Error{
 			Kind: failure.NoRepository, Err: err,
-			What: func(w failure.Words) string { return w.Program + " was started outside a git repository" },
+			What: func(w failure.Words) string {
+				if outside, ok := errors.AsType[*git.OutsideError](err); ok && w.Person {
+					return outside.Dir + " is not in a git repository"
+				}
+				return w.Program + " was started outside a git repository"
+			},
 			Do: func(w failure.Words) string {
+				if w.Person {
+					return "Run the command in a git repository, or name one with `--repo <path>`."
+				}
 				return fmt.Sprintf("Run %s from within a git repository, or pass `--repo <path>`.", w.Program)
 			},
 		}

@@ -65,15 +65,15 @@ func (s *Session) Repo(ctx context.Context) (*git.Repo, error) {
 type Worktree struct {
 	// Dir is the directory where the search for the repository starts.
 	Dir string
-	// Root is the root of the worktree; "" outside of git and in a bare repository.
+	// Root is the root of the worktree; "" outside git and in a bare repository.
 	Root string
 	// Main is the root of the main worktree, if Root is that of a linked one.
 	Main string
-	// Common is git's directory, which all worktrees share; "" outside of git.
+	// Common is git's directory, which all worktrees share; "" outside git.
 	Common string
 }
 
-// Workspace returns the root of the worktree, the directory itself outside of git.
+// Workspace returns the root of the worktree, the directory itself outside git.
 func (w Worktree) Workspace() string { return cmp.Or(w.Root, w.Dir) }
 
 // Worktree returns the worktree of the session. An unusable repository counts as none.

@@ -131,7 +131,7 @@ func open(data []byte) (database, error) {
 		return database{}, errDamaged
 	}
 	if encoding := binary.BigEndian.Uint32(data[56:]); encoding > 1 {
-		return database{}, errors.New("a SQLite file in another encoding than UTF-8")
+		return database{}, errors.New("a SQLite file in an encoding other than UTF-8")
 	}
 	return d, nil
 }

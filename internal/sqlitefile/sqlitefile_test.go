@@ -30,7 +30,7 @@ var columns = []string{"branch_name", "parent_branch_name", "parent_branch_revis
 
 func TestTable(t *testing.T) {
 	t.Parallel()
-	// The last column is none of the table's.
+	// The table does not have the last column.
 	rows, err := sqlitefile.Table(example(t), "branch_metadata", columns...)
 	if err != nil {
 		t.Fatal(err)

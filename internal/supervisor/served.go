@@ -26,7 +26,7 @@ type served struct {
 	err error
 }
 
-// start serves a worktree, on another port than before if it moves. Its state contains any error.
+// start serves a worktree, on a port other than before if it moves. Its state contains any error.
 func (s *Supervisor) start(w Worktree, move bool, serve func(context.Context) Server) *served {
 	one := &served{worktree: w, tokenFile: s.o.Gate.TokenFile(w)}
 	fail := func(err error) *served {

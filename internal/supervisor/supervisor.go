@@ -59,7 +59,7 @@ type Worktree struct {
 
 // Repository finds worktrees.
 type Repository interface {
-	// Worktrees lists those of the repository that contains dir; only dir outside of one.
+	// Worktrees lists those of the repository that contains dir; only dir outside one.
 	Worktrees(ctx context.Context, dir string) ([]Worktree, error)
 	// Worktree is the one that contains dir.
 	Worktree(ctx context.Context, dir string) (Worktree, error)
@@ -166,11 +166,14 @@ func (s *Supervisor) Join(ctx context.Context, dir string) error {
 			return nil
 		}
 	}
+	if _, joined := s.repos[dir]; joined && len(list) == 0 {
+		return nil
+	}
 	s.repos[dir] = list
 	s.apply()
 	s.running.Go(func() {
 		if err := s.o.Repository.Watch(s.ctx, dir, func() { s.refresh(dir) }); err != nil && s.ctx.Err() == nil {
-			s.o.Logger.Warn("worktrees are not watched", "folder", dir, "error", err)
+			s.o.Logger.Warn("worktrees are not watched", "directory", dir, "error", err)
 		}
 	})
 	return nil
@@ -325,7 +328,7 @@ func (s *Supervisor) refresh(dir string) {
 		// Known worktrees continue: a temporary failure of git is not a reason to disconnect their
 		// clients, and deleted directories are noticed anyway.
 		if s.ctx.Err() == nil {
-			s.o.Logger.Warn("worktrees cannot be listed", "folder", dir, "error", err)
+			s.o.Logger.Warn("worktrees cannot be listed", "directory", dir, "error", err)
 		}
 		return
 	}

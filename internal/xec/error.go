@@ -9,7 +9,7 @@ import (
 // ErrNotInstalled reports that the program is not in the PATH.
 var ErrNotInstalled = errors.New("not installed or not on the PATH")
 
-// ExitError reports that a program ended with another status than 0.
+// ExitError reports that a program ended with a status other than 0.
 type ExitError struct {
 	Program string
 	// Code is the exit status, -1 when a signal ended the program.

@@ -17,7 +17,7 @@
 //     process's own, and is looked up in that environment's PATH;
 //   - it gets no terminal, and no standard input except the caller's.
 //
-// A program that ended with another status than 0 is an [*ExitError]; a missing
+// A program that ended with a status other than 0 is an [*ExitError]; a missing
 // one is [ErrNotInstalled]; one that exceeded its time limit is
 // [context.DeadlineExceeded]. Errors name the program, never its arguments,
 // which may contain secrets.

@@ -228,7 +228,7 @@ func configured(t *testing.T, dir string, settings map[string]string) string {
 func registryEntry(t *testing.T, path string) {
 	const module = "github.com/modelcontextprotocol/registry@v1.8.7"
 	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
-	cmd.Dir = t.TempDir() // outside of this module, which does not need that one
+	cmd.Dir = t.TempDir() // outside this module, which does not need that one
 	found, err := cmd.Output()
 	if err != nil {
 		need.Skip(t, "the schema is in the module "+module+", which cannot be had here: "+err.Error())

@@ -90,7 +90,7 @@ type choices struct {
 	Values           []string
 }
 
-// Missing reports whether the value is none of those that are offered.
+// Missing reports whether the value is not one of those that are offered.
 func (c choices) Missing() bool { return c.Value != "" && !slices.Contains(c.Values, c.Value) }
 
 // tools returns the filters.

@@ -267,7 +267,7 @@ func (v *View) start(ctx context.Context, form url.Values) (board.Outcome, error
 	}
 	task, err := v.o.Tasks.Start(ctx, recipe.Call{Name: name, Args: args, Confirmed: form.Has("confirmed"), Person: true, Client: Client})
 	if _, busy := errors.AsType[*recipe.BusyError](err); busy {
-		return board.Outcome{}, failure.New(failure.Busy, name+" is running already", "Wait until it has ended, or stop it.")
+		return board.Outcome{}, failure.New(failure.Busy, name+" is already running", "Wait until it has ended, or stop it.")
 	}
 	if err != nil {
 		return board.Outcome{}, failure.New(failure.Invalid, err.Error(), "")

@@ -192,7 +192,7 @@ func TestRun(t *testing.T) {
 	}
 	for what, form := range map[string]url.Values{
 		"asks before it runs": {"task": {"deploy"}, "p0": {"live"}}, "target is missing": {"task": {"deploy"}, "confirmed": {"yes"}},
-		"no task": {"task": {"--list"}}, "running already": {"task": {"busy"}}, "filter is missing": {"task": {"test"}, "p1": {"x"}},
+		"no task": {"task": {"--list"}}, "already running": {"task": {"busy"}}, "filter is missing": {"task": {"test"}, "p1": {"x"}},
 	} {
 		err := run(form)
 		if _, ok := errors.AsType[*failure.Error](err); !ok || !strings.Contains(err.Error(), what) {

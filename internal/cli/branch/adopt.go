@@ -153,7 +153,11 @@ func (c *cli) adoptFor(ctx context.Context, p repository, a track.Answer, yes bo
 		if err != nil {
 			return err
 		}
-		yes = answer != "n"
+		if answer == "n" {
+			c.env.Note("No changes made.")
+			return nil
+		}
+		yes = true
 		if answer == "c" {
 			if a.Proposals, err = c.choose(ctx, p, a.Proposals); err != nil {
 				return err

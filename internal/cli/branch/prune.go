@@ -8,6 +8,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/branch/prune"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/input"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/workflow/track"
@@ -72,12 +73,20 @@ func (c *cli) pruneFor(ctx context.Context, p repository, changes []prune.Change
 		if yes, err = input.Yes(c.env, "Apply these changes?"); err != nil {
 			return err
 		}
+		if !yes {
+			c.env.Note("No changes made.")
+			return nil
+		}
 	}
 	if !yes {
 		c.env.Note("No changes made. Run it again with --yes to apply.")
 		return nil
 	}
-	return p.ApplyPruning(ctx, changes)
+	if err := p.ApplyPruning(ctx, changes); err != nil {
+		return err
+	}
+	c.env.Notef("Applied %s; `copse branch tree` shows the result.", cleantext.Count(len(changes), "change"))
+	return nil
 }
 
 // changes prints a line for each change.

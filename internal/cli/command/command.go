@@ -74,7 +74,7 @@ func (c *cli) open(ctx context.Context) (*library.Catalog, *runner.Runner, error
 		if unread.Details() == "File not found" {
 			hint = "; `copse prompt init` creates one"
 		}
-		return nil, nil, &registryError{text: fmt.Sprintf("registry %s: %s%s", unread.Path, unread.Details(), hint), cause: unread}
+		return nil, nil, &registryError{text: fmt.Sprintf("registry %s in %s: %s%s", unread.Path, cleantext.Line(here.Workspace()), unread.Details(), hint), cause: unread}
 	}
 	return catalog, run, err
 }
@@ -243,16 +243,34 @@ func (c *cli) show() *cobra.Command {
 			if asJSON {
 				return c.out().JSON(found)
 			}
-			return c.out().Fold(summary(found))
+			return c.out().Fold(summary(found, c.usage(found)))
 		},
 	}
 	output.JSONFlag[command.Command](cmd, &asJSON)
 	return cmd
 }
 
+// usage returns a prompt's command line for a person. The registry's own usage is for climpt.
+func (c *cli) usage(p command.Command) string {
+	words := []string{"copse prompt run", p.String()}
+	if c.agent != library.DefaultAgent {
+		words = append(words, "--agent "+c.agent)
+	}
+	if len(p.Options.Edition) > 1 {
+		words = append(words, "[--edition EDITION]")
+	}
+	if len(p.Options.Adaptation) > 1 {
+		words = append(words, "[--adaptation ADAPTATION]")
+	}
+	for _, v := range p.UV {
+		words = append(words, "[--uv "+v.Name+"=VALUE]")
+	}
+	return cleantext.Line(strings.Join(words, " "))
+}
+
 // summary describes a prompt to a person. It indents the registry's text, so that no line of it looks
 // like one of copse's own.
-func summary(p command.Command) string {
+func summary(p command.Command, usage string) string {
 	const margin = "    "
 	var b strings.Builder
 	add := func(label, value string) {
@@ -272,7 +290,10 @@ func summary(p command.Command) string {
 	}
 	b.WriteString(cleantext.Line(p.String()) + "\n")
 	add("", p.Description)
-	add("usage: ", p.Usage)
+	add("usage: ", usage)
+	if !strings.HasPrefix(p.Usage, "climpt") {
+		add("usage in the registry: ", p.Usage)
+	}
 	add("editions: ", strings.Join(p.Options.Edition, ", "))
 	add("adaptations: ", strings.Join(p.Options.Adaptation, ", "))
 	var takes []string

@@ -126,7 +126,7 @@ registry.json. Existing files do not change.`,
 				err = errors.Join(err, o.Line("created %s", name))
 			}
 			if err == nil && len(made) == 0 {
-				return o.Line("the registry exists already; `copse prompt list` shows its prompts")
+				return o.Line("the registry already exists; `copse prompt list` shows its prompts")
 			}
 			if err == nil {
 				return o.Line("Try: copse prompt run git write commit-message --uv style=short")

@@ -132,7 +132,7 @@ func expected() map[string]string {
 		"doctor check":        "did you mean `copse mcp doctor`?",
 		"todo todos backlog":  "did you mean `copse item list`?",
 		"worktree":            "did you mean `copse worktrees`?",
-		"search find":         "did you mean `copse item search` or `copse prompt search`?",
+		"find":                "did you mean `copse search`?",
 	}
 }
 

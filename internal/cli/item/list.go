@@ -54,10 +54,9 @@ func (c cli) read(ctx context.Context, s item.Store) (backlog.View, error) {
 	return v, err
 }
 
-// sayUnknown names the valid values of each filter that no item of the project can match, and
-// reports whether there is one.
-func (o *listOptions) sayUnknown(c cli, v backlog.View) bool {
-	said := false
+// checkValues returns an error that names the valid values of a filter that no item of the project
+// can match.
+func (o *listOptions) checkValues(v backlog.View) error {
 	for _, f := range []struct {
 		flag, value string
 		valid       []string
@@ -68,18 +67,17 @@ func (o *listOptions) sayUnknown(c cli, v backlog.View) bool {
 		{"iteration", o.filter.Iteration, v.Config.Iterations},
 	} {
 		if f.value != "" && !slices.Contains(f.valid, f.value) {
-			c.Env.Notef("no item matches: --%s %q is not one of %s", f.flag, cleantext.Line(f.value), cleantext.Line(strings.Join(f.valid, ", ")))
-			said = true
+			return app.UsageError(fmt.Sprintf("invalid value %q for --%s: use %s", cleantext.Line(f.value), f.flag, cleantext.Line(strings.Join(f.valid, ", "))))
 		}
 	}
-	return said
+	return nil
 }
 
-// sayNone explains an empty result: it names unknown values of filters, and tells a person how many
-// items the query finds in all iterations.
-func (o *listOptions) sayNone(c cli, v backlog.View, text string) {
-	if o.sayUnknown(c, v) || !c.Out().Terminal() {
-		return
+// explainNone explains an empty result: it refuses unknown values of filters, and tells a person how
+// many items the query finds in all iterations.
+func (o *listOptions) explainNone(c cli, v backlog.View, text string) error {
+	if err := o.checkValues(v); err != nil || !c.Out().Terminal() {
+		return err
 	}
 	in := cmp.Or(o.filter.Iteration, v.Config.CurrentIteration)
 	everywhere := len(v.Select(backlog.Query{Filter: o.filter, Text: text}.InAllIterations()))
@@ -91,6 +89,7 @@ func (o *listOptions) sayNone(c cli, v backlog.View, text string) {
 	default:
 		c.Env.Notef("no item matches in iteration %q; --all finds %d in all iterations", cleantext.Line(in), everywhere)
 	}
+	return nil
 }
 
 // listing turns cmd into a list of the items that the flags, and a text argument if there is one,
@@ -115,7 +114,9 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 			found = append(found, hit.Summary)
 		}
 		if len(found) == 0 {
-			o.sayNone(c, v, text)
+			if err := o.explainNone(c, v, text); err != nil {
+				return err
+			}
 		}
 		if o.limit > 0 && len(found) > o.limit {
 			c.Env.Notef("showing %d of %d", o.limit, len(found))
@@ -213,7 +214,9 @@ func (c cli) tree() *cobra.Command {
 				return err
 			}
 			if len(tree.Roots) == 0 {
-				o.sayNone(c, v, "")
+				if err := o.explainNone(c, v, ""); err != nil {
+					return err
+				}
 			}
 			if o.asJSON {
 				nodes := []backlog.Node{}

@@ -42,6 +42,17 @@ func Install(ctx context.Context, env app.Env, client string) (path string, chan
 	return done.path, done.diff != nil, err
 }
 
+// Installed reports whether the user's file of a client has an entry that [Install] would not change.
+func Installed(ctx context.Context, env app.Env, client string) bool {
+	o := clientOptions{env: env, name: "copse", scope: string(clientfile.User), transport: overStdio, dryRun: true}
+	_, entry, err := o.existing(ctx, client)
+	if err != nil || entry.Name == "" || entry.URL != "" {
+		return err == nil && entry.URL != ""
+	}
+	done, err := o.write(ctx, client, set)
+	return err == nil && done.diff == nil
+}
+
 // existing returns the file of a client, and its entry; an entry without a name if there is none.
 func (o *clientOptions) existing(ctx context.Context, id string) (path string, entry clientconfig.Named, err error) {
 	client, err := clientconfig.Lookup(id)
@@ -221,6 +232,9 @@ func (o *clientOptions) show(id string, done written) error {
 		}
 		o.env.Note("Claude Desktop does not pass on the variables of your shell: use `gh auth login` or ~/.netrc for logins, and set jira.host in your settings")
 	}
+	if o.remove && done.diff != nil && !o.dryRun {
+		o.noteLeft(done)
+	}
 	o.noteLimits(id, done)
 	if client, err := clientconfig.Lookup(id); err == nil && done.diff != nil && !o.dryRun && !o.remove {
 		o.env.Notef("restart %s, or reload its MCP servers, to apply the change", client.Title)
@@ -228,6 +242,14 @@ func (o *clientOptions) show(id string, done written) error {
 	// The paths and the other entries of a project's file are foreign text.
 	_, err := io.WriteString(o.env.Stdout, cleantext.Block(text.String()))
 	return err
+}
+
+// noteLeft names what stays after copse is removed from a file.
+func (o *clientOptions) noteLeft(done written) {
+	if rest := string(bytes.TrimSpace(done.after)); rest == "" || rest == "{}" {
+		o.env.Notef("note: %s stays, although nothing is left in it", done.path)
+	}
+	o.env.Notef("note: backups stay next to the file, as %s.copse-backup*; they can contain a token: delete them when you no longer need them", filepath.Base(done.path))
 }
 
 // noteLimits names the limits of an earlier entry that stay, and what cannot move to another

@@ -10,7 +10,7 @@ import (
 
 // Words returns the command line's names for the things in messages.
 func Words() failure.Words {
-	return failure.Words{Program: "copse", Track: "copse branch init", Login: "copse mcp doctor --online", Branches: "copse branch list"}
+	return failure.Words{Program: "copse", Person: true, Track: "copse branch init", Login: "copse mcp doctor --online", Branches: "copse branch list"}
 }
 
 // Explain returns an error as one line, with the next step as a command of copse. An error without

@@ -78,7 +78,7 @@ func currentDir(env app.Env) string {
 	return env.Dir
 }
 
-// describe returns the line, "" outside of a repository.
+// describe returns the line, "" outside a repository.
 func describe(ctx context.Context, env app.Env, dir string) string {
 	at := env
 	at.Dir = dir

@@ -107,7 +107,7 @@ type part struct {
 	quiet bool
 	flag  string
 	do    func(context.Context) (what string, changed bool, err error)
-	// exists reports whether the part is set up; nil for parts that only do can examine.
+	// exists reports whether the part is set up.
 	exists func(context.Context) bool
 }
 
@@ -165,7 +165,8 @@ func (o *options) parts(here *workspace.Workspace) []part {
 		list = append(list, part{
 			name: id, question: "Add copse to " + title(id) + "?", plan: "add copse to " + title(id) + configuration(env, id),
 			wanted: slices.Contains(o.clients, id), usual: true, flag: "--client " + id,
-			do: func(ctx context.Context) (string, bool, error) { return mcp.Install(ctx, env, id) },
+			do:     func(ctx context.Context) (string, bool, error) { return mcp.Install(ctx, env, id) },
+			exists: func(ctx context.Context) bool { return mcp.Installed(ctx, env, id) },
 		})
 	}
 	return list
@@ -217,7 +218,7 @@ func (o *options) run(ctx context.Context) error {
 	for _, p := range parts {
 		out := outcome{Part: p.name, Outcome: skipped, Detail: "to set it up: copse init " + p.flag}
 		switch {
-		case !p.wanted && p.exists != nil && p.exists(ctx):
+		case !p.wanted && p.exists(ctx):
 			out.Outcome, out.Detail = already, "exists; nothing to set up"
 		case p.wanted:
 			what, changed, err := p.do(ctx)
@@ -257,14 +258,16 @@ func (o *options) ask(ctx context.Context, here *workspace.Workspace, parts []pa
 	o.present(parts)
 	o.absent(parts)
 	var plans []string
+	asked := 0
 	for i, p := range parts {
 		if outside && p.name == "branches" {
 			continue
 		}
-		if p.exists != nil && p.exists(ctx) {
-			o.env.Notef("%s: already set up.", p.name)
+		if p.exists(ctx) {
+			o.env.Notef("%s: already set up.", title(p.name))
 			continue
 		}
+		asked++
 		yes, err := input.Confirm(o.env, p.question, p.usual)
 		if err != nil {
 			return false, err
@@ -272,6 +275,9 @@ func (o *options) ask(ctx context.Context, here *workspace.Workspace, parts []pa
 		if parts[i].wanted = yes; yes {
 			plans = append(plans, p.plan)
 		}
+	}
+	if asked == 0 {
+		o.env.Note("Everything is set up. To check it, run `copse mcp doctor`.")
 	}
 	if len(plans) == 0 {
 		return false, nil

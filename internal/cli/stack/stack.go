@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -110,13 +111,14 @@ func show(env app.Env, s verdict.Status, asJSON bool) error {
 		if s.Next != "" {
 			env.Note("Next: " + cleantext.Line(s.Next))
 		}
+		if s.GitHub.Reason != "" { // otherwise the answers are recent
+			env.Note(asked(s.GitHub))
+		}
 		for _, c := range s.Conflicts {
 			env.Note(conflict(c))
 		}
-		for _, note := range append(s.Notes, s.Showing) {
-			if note != "" {
-				env.Note("note: " + cleantext.Line(note))
-			}
+		for _, note := range notes(s) {
+			env.Note("note: " + cleantext.Line(note))
 		}
 		return nil
 	}
@@ -142,10 +144,8 @@ func show(env app.Env, s verdict.Status, asJSON bool) error {
 	for _, c := range s.Conflicts {
 		lines = append(lines, cleantext.Line(conflict(c)))
 	}
-	for _, note := range append(s.Notes, s.Showing) {
-		if note != "" {
-			lines = append(lines, out.Faint(cleantext.Line("Note: "+note)))
-		}
+	for _, note := range notes(s) {
+		lines = append(lines, out.Faint(cleantext.Line("Note: "+note)))
 	}
 	for _, line := range lines {
 		if err := out.Fold(line + "\n"); err != nil {
@@ -153,6 +153,11 @@ func show(env app.Env, s verdict.Status, asJSON bool) error {
 		}
 	}
 	return nil
+}
+
+// notes returns the remarks about a status.
+func notes(s verdict.Status) []string {
+	return slices.DeleteFunc(append(slices.Clone(s.Notes), s.Showing), func(note string) bool { return note == "" })
 }
 
 // conflict returns a conflict in one line.

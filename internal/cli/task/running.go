@@ -55,9 +55,9 @@ func show(env app.Env) *cobra.Command {
 		Use:   "show [ID]",
 		Short: "Show the state and the last output of a task run",
 		Long: `Show the state and the end of the output of a task run, in any project, started by an assistant
-or by "copse task run". Without an ID, show the latest run. copse keeps the last 100 runs, each for three days.
-The state is running, done, failed, stopped, or lost if the process that ran the task was
-killed.`,
+or by "copse task run". Without an ID, show the latest run. copse keeps the last 100 runs, each
+for three days. The state is running, done, failed, stopped, or lost if the process that ran the
+task was killed.`,
 		Example: `  copse task show
   copse task show --wait 5m k3j9x2m4ab`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/recipe"
@@ -30,18 +31,33 @@ func Command(env app.Env) *cobra.Command {
 does with run_just_task. This requires the program just; see https://just.systems.`,
 		Example: `  copse task list
   copse task run test ./internal/...`,
-		Args: app.Expect(map[string]string{
+		Args: ownTasks(env, app.Expect(map[string]string{
 			"ls":                       "did you mean `copse task list`?",
 			"start exec":               "did you mean `copse task run`?",
 			"log logs output":          "did you mean `copse task show`?",
 			"kill cancel":              "did you mean `copse task stop`?",
 			"status":                   "did you mean `copse task ps` or `copse task show`?",
 			"new add edit create init": "tasks are recipes of the justfile: change them there",
-		}),
+		})),
 		RunE: app.Help,
 	}
 	cmd.AddCommand(list(env), run(env), ps(env), show(env), stop(env))
 	return cmd
+}
+
+// ownTasks adds advice for a word that is the name of a task.
+func ownTasks(env app.Env, otherwise cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		err := otherwise(cmd, args)
+		if err == nil || cmd.Context() == nil { // help has no context
+			return err
+		}
+		recipes, _ := open(cmd.Context(), env).Recipes(cmd.Context()) // without any, there is no advice
+		if !slices.ContainsFunc(recipes, func(r recipe.Recipe) bool { return r.Name == args[0] }) {
+			return err
+		}
+		return app.UsageError(fmt.Sprintf("unknown command %q; to run the task, use `copse task run %[1]s`", args[0]))
+	}
 }
 
 // open finds the justfile.
@@ -49,6 +65,14 @@ func open(ctx context.Context, env app.Env) *tasks.Tasks {
 	here := workspace.Find(ctx, env, "")
 	here.Warn()
 	return here.Tasks()
+}
+
+// located adds the directory to an error about a missing justfile.
+func located(ctx context.Context, env app.Env, err error) error {
+	if _, missing := errors.AsType[recipe.MissingError](err); missing {
+		return fmt.Errorf("there is no justfile in %s. Tasks are its recipes; see https://just.systems", cleantext.Line(workspace.Find(ctx, env, "").Workspace()))
+	}
+	return err
 }
 
 func list(env app.Env) *cobra.Command {
@@ -62,7 +86,7 @@ func list(env app.Env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			recipes, err := open(cmd.Context(), env).Recipes(cmd.Context())
 			if err != nil {
-				return err
+				return located(cmd.Context(), env, err)
 			}
 			out := output.New(env)
 			if asJSON {
@@ -124,7 +148,7 @@ assistants of the project see the end of the output.`,
 			}
 			switch {
 			case err != nil:
-				return err
+				return located(cmd.Context(), env, err)
 			case done.Problem != "":
 				return errors.New(done.Task + ": " + done.Problem)
 			case done.ExitCode != 0:

@@ -34,7 +34,7 @@ that browser until copse up ends.`,
   copse board --print-url`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			link, err := link(cmd.Context(), env, directory(env, repo), readOnly)
+			link, err := link(cmd.Context(), env, repo, readOnly)
 			if err != nil {
 				return err
 			}
@@ -55,19 +55,24 @@ that browser until copse up ends.`,
 	return cmd
 }
 
-// link returns a link to the board of a directory. It starts copse up if it is not running.
-func link(ctx context.Context, env app.Env, dir string, readOnly bool) (string, error) {
+// link returns a link to the board of a directory, "" for the working directory. It starts copse up
+// if it is not running.
+func link(ctx context.Context, env app.Env, repo string, readOnly bool) (string, error) {
+	dir := directory(env, repo)
 	files, err := servers.Places(env)
 	if err != nil {
+		return "", err
+	}
+	if err := checkPlace(ctx, env, repo); err != nil {
 		return "", err
 	}
 	client := control.NewClient(files.Runtime)
 	err = client.Join(ctx, dir)
 	if errors.Is(err, control.ErrNotRunning) {
-		if _, err := start(ctx, env, files, dir, []string{"up"}); err != nil {
-			return "", err
+		var status control.Status
+		if status, err = start(ctx, env, files, dir, repo != "", []string{"up"}); err == nil {
+			env.Notef("Started copse up in the background (PID %d); `copse down` stops it.", status.PID)
 		}
-		err = nil
 	}
 	if err != nil {
 		return "", err

@@ -20,7 +20,9 @@ import (
 	"github.com/copse-dev/copse/internal/board/health"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/mcp"
+	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/dirwatch"
+	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/httpguard"
 	"github.com/copse-dev/copse/internal/supervisor"
@@ -109,7 +111,7 @@ encryption: others on the network can read the token and all data. Use a tunnel 
 	f.StringSliceVar(&o.listen, "listen", nil, "also listen on these `addresses`, without encryption; requires a token")
 	f.StringSliceVar(&o.origins, "allow-origin", nil, "let web pages of these `origins` use the servers, such as http://localhost:5173")
 	f.BoolVar(&o.noToken, "no-token", false, "require no token: every program on this machine can use the servers")
-	f.BoolVar(&o.rotate, "rotate-token", false, "create new tokens for all worktrees, valid at once, and exit")
+	f.BoolVar(&o.rotate, "rotate-token", false, "replace the tokens of all worktrees immediately, and exit")
 	f.BoolVar(&o.newPort, "new-port", false, "assign a new port and a new token to worktrees whose port another program has taken")
 	f.BoolVar(&o.detach, "detach", false, "run in the background")
 	f.BoolVar(&o.printUnit, "print-unit", false, "print a systemd unit or a launchd plist, and exit")
@@ -153,8 +155,8 @@ func run(ctx context.Context, env app.Env, o options) error {
 		return rotate(ctx, env, files)
 	}
 	dir := directory(env, o.repo)
-	if _, err := workspace.Find(ctx, env, dir).Session.Repo(ctx); errors.Is(err, git.ErrNotRepository) {
-		env.Notef("note: %s is not in a git repository, so copse serves this directory alone, without branches", dir)
+	if err := checkPlace(ctx, env, o.repo); err != nil {
+		return err
 	}
 	socket, err := control.Take(files.Runtime)
 	if errors.Is(err, control.ErrTaken) {
@@ -169,9 +171,23 @@ func run(ctx context.Context, env app.Env, o options) error {
 		if err := socket.Close(); err != nil {
 			return err
 		}
-		return detach(ctx, env, files, dir)
+		return detach(ctx, env, files, dir, o.repo != "")
 	}
 	return serve(ctx, env, o, files, dir, socket)
+}
+
+// checkPlace tells a person that a directory is not in a git repository, and refuses a bare
+// repository that nobody named. repo is the directory that the person named, "" for the working
+// directory.
+func checkPlace(ctx context.Context, env app.Env, repo string) error {
+	_, err := workspace.Find(ctx, env, repo).Session.Repo(ctx)
+	if _, unnamed := errors.AsType[*git.UnnamedError](err); unnamed {
+		return output.Explain(failure.Of(err))
+	}
+	if errors.Is(err, git.ErrNotRepository) {
+		env.Notef("note: %s is not in a git repository, so copse serves this directory alone, without branches", directory(env, repo))
+	}
+	return nil
 }
 
 // unnamed returns the working directory if no repository was named.
@@ -301,16 +317,17 @@ const upTime = 10 * time.Second
 
 // detach starts the process again, in the background, waits until it serves, and shows the
 // state.
-func detach(ctx context.Context, env app.Env, files servers.Files, dir string) error {
-	status, err := start(ctx, env, files, dir, withoutFlag(env.Args, "--detach"))
+func detach(ctx context.Context, env app.Env, files servers.Files, dir string, named bool) error {
+	status, err := start(ctx, env, files, dir, named, withoutFlag(env.Args, "--detach"))
 	if err != nil {
 		return err
 	}
 	return showStatus(ctx, env, status, files, dir)
 }
 
-// start starts copse up with arguments in the background, and waits until it serves.
-func start(ctx context.Context, env app.Env, files servers.Files, dir string, args []string) (control.Status, error) {
+// start starts copse up with arguments in the background, and waits until it serves dir. A directory
+// that nobody named is not one for the other process, either: it is its working directory.
+func start(ctx context.Context, env app.Env, files servers.Files, dir string, named bool, args []string) (control.Status, error) {
 	program, err := env.Program()
 	if err != nil {
 		return control.Status{}, err
@@ -323,16 +340,22 @@ func start(ctx context.Context, env app.Env, files servers.Files, dir string, ar
 		return control.Status{}, fmt.Errorf("open the log: %w", err)
 	}
 	defer log.Close()
-	args = append(args, "--repo", dir)
+	if named {
+		args = append(args, "--repo", dir) // the last one counts, and it is absolute
+	}
 	if _, err := xec.Detach(xec.Command{Name: program, Args: args, Dir: dir, Env: env.Environ}, log); err != nil {
 		return control.Status{}, err
 	}
 	client := control.NewClient(files.Runtime)
 	for deadline := env.Now().Add(upTime); env.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
-		status, err := client.Status(ctx)
-		if err == nil && len(status.Worktrees) > 0 {
-			return status, nil
+		if _, err := client.Status(ctx); err != nil {
+			continue
 		}
+		// It serves the directory when it has joined it, or the same directory a second time.
+		if err := client.Join(ctx, dir); err != nil {
+			return control.Status{}, err
+		}
+		return client.Status(ctx)
 	}
 	text, _ := os.ReadFile(files.Log) // what there is
 	return control.Status{}, fmt.Errorf("copse up did not start; its log is %s: %s", files.Log, strings.TrimSpace(string(text)))

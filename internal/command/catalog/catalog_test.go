@@ -271,7 +271,7 @@ func TestCheck(t *testing.T) {
 	want := []string{
 		".agent/climpt/prompts/loose.md has no front matter, so it defines no prompt",
 		registry + " differs from the templates; run `copse prompt index` to build it again",
-		".agent/climpt/prompts/git/write/commit-message/f_default.md describes git write commit-message otherwise than .agent/climpt/prompts/git/write/commit-message/f_alt.md, whose description is used",
+		".agent/climpt/prompts/git/write/commit-message/f_default.md describes git write commit-message differently than .agent/climpt/prompts/git/write/commit-message/f_alt.md, whose description is used",
 	}
 	if diff := cmp.Diff(want, check(t, root, dir)); diff != "" {
 		t.Error(diff)

@@ -63,7 +63,7 @@ func (c *check) registry(root *rooted.Root, built Built) {
 		if before, ok := first[id]; !ok {
 			first[id] = e
 		} else if before.Description != e.Description {
-			c.add(e.File, "describes %s otherwise than %s, whose description is used", id, before.File)
+			c.add(e.File, "describes %s differently than %s, whose description is used", id, before.File)
 		}
 	}
 }

@@ -157,7 +157,7 @@ func (args Args) checkForm(id command.ID) error {
 	}
 	for _, a := range args {
 		if a.name == word {
-			return refuse("An option is written as --name=value; %q is none.\nToo many arguments. Maximum 2 arguments are allowed", a.typed)
+			return refuse("An option is written as --name=value; %q is not an option.\nToo many arguments. Maximum 2 arguments are allowed", a.typed)
 		}
 	}
 	return nil
@@ -282,7 +282,7 @@ func checkName(kind, name string, longest int) error {
 		return refuse("Failed to create %s: %s %q exceeds maximum length of %d characters", kind, kind, name, longest)
 	}
 	if !nameCharacters().MatchString(name) {
-		return refuse("Failed to create %s: %q has other characters than lower-case letters, digits, hyphens and underscores", kind, name)
+		return refuse("Failed to create %s: %q has characters other than lower-case letters, digits, hyphens and underscores", kind, name)
 	}
 	return nil
 }

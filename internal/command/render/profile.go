@@ -191,7 +191,7 @@ func (p *profile) explain(err error) error {
 // outside says that a configured directory or a template leads out.
 func (p *profile) outside(name string) error {
 	return &Error{
-		Reason: fmt.Sprintf("Profile %s leads outside of the workspace: %s", p.name, name),
+		Reason: fmt.Sprintf("Profile %s leads outside the workspace: %s", p.name, name),
 		Err:    rooted.ErrOutside,
 	}
 }

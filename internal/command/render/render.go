@@ -5,7 +5,7 @@
 // Use [Render]. It reads below one directory, a workspace or a home, and guarantees
 // that
 //
-//   - nothing outside of that directory is read: no edition, adaptation, profile or
+//   - nothing outside that directory is read: no edition, adaptation, profile or
 //     link leads out of it (see package rooted);
 //   - a value is data: what is in an input text or a variable is put in as it
 //     is, never looked at for variables again, and never taken for front matter;

@@ -158,13 +158,13 @@ func TestRefusals(t *testing.T) {
 		"demo show ALL":                        "choose a layer in small letters",
 		"demo a_very_long_action_name x":       `Failed to create DirectiveType: DirectiveType "a_very_long_action_name" exceeds maximum length of 20 characters`,
 		"demo show " + strings.Repeat("a", 31): `Failed to create LayerType: LayerType "` + strings.Repeat("a", 31) + `" exceeds maximum length of 30 characters`,
-		"demo Upper all":                       `Failed to create DirectiveType: "Upper" has other characters than lower-case letters, digits, hyphens and underscores`,
-		"demo .. all":                          `Failed to create DirectiveType: ".." has other characters than lower-case letters, digits, hyphens and underscores`,
+		"demo Upper all":                       `Failed to create DirectiveType: "Upper" has characters other than lower-case letters, digits, hyphens and underscores`,
+		"demo .. all":                          `Failed to create DirectiveType: ".." has characters other than lower-case letters, digits, hyphens and underscores`,
 		"demo -x all":                          "Invalid directive type. Must match pattern: ^(show|cut|fill|a_very_long_action_nam|-x|\\.\\.|Upper)",
 		"demo show missing":                    "Template not found: .agent/climpt/prompts/demo/show/missing/ (layer directory missing)\nFallback: Directory structure incomplete: missing layer directory 'show/missing/'",
 		"demo show only":                       "Template not found: .agent/climpt/prompts/demo/show/only/f_default.md",
 		"demo show only -e=zzz -a=deep":        "Template not found: .agent/climpt/prompts/demo/show/only/f_zzz_deep.md\nAttempted paths: .agent/climpt/prompts/demo/show/only/f_zzz_deep.md, .agent/climpt/prompts/demo/show/only/f_zzz.md\nFallback: Attempted fallback to base template",
-		"demo show all word":                   "An option is written as --name=value; \"word\" is none.\nToo many arguments. Maximum 2 arguments are allowed",
+		"demo show all word":                   "An option is written as --name=value; \"word\" is not an option.\nToo many arguments. Maximum 2 arguments are allowed",
 		"demo show all --bogus=1 --wrong":      "Invalid options for two parameters: --bogus=1, --wrong",
 		"demo show all --edition=":             "Empty value not allowed for option: --edition=",
 		"demo show all --uv-a==v":              "Empty value not allowed for option: --uv-a==v",
@@ -271,7 +271,7 @@ func TestTemplatesThatAreNoText(t *testing.T) {
 	for line, want := range map[string]string{
 		"demo show all -e=latin":  "Template .agent/climpt/prompts/demo/show/all/f_latin.md is not UTF-8 text",
 		"demo show all -e=huge":   "Template .agent/climpt/prompts/demo/show/all/f_huge.md cannot be read: it has 1048577 bytes; the limit is 1048576",
-		"demo show all -e=folder": "Template .agent/climpt/prompts/demo/show/all/f_folder.md cannot be read: it is a folder, not a file",
+		"demo show all -e=folder": "Template .agent/climpt/prompts/demo/show/all/f_folder.md cannot be read: it is a directory, not a file",
 	} {
 		if _, err := render.Render(p, request(line, "")); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", line, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// Below these, git writes in other ways than for a ref: it creates files, appends to them, or
+// Below these, git writes in ways other than for a ref: it creates files, appends to them, or
 // follows a link to the file that it replaces.
 var (
 	worktreeWrites = []string{"HEAD", "index", "logs", "logs/HEAD", "refs", "config.worktree", "reftable"}

@@ -1,4 +1,4 @@
-// Package scratch creates git directories outside of any repository, for git to work in.
+// Package scratch creates git directories outside any repository, for git to work in.
 //
 // A directory from [New] is an empty bare repository in the directory for temporary files. Only the
 // user can enter it, and it contains no repository's configuration, hooks, or refs. Its user adds

@@ -145,7 +145,7 @@ func (b *Branch) other(ctx context.Context, address string) (*git.Repo, error) {
 			return nil, err
 		}
 		if _, err := os.Lstat(filepath.Join(repo.GitDir(), ".git")); err == nil {
-			return nil, errors.New("there is a .git inside of its git directory; remove it")
+			return nil, errors.New("there is a .git inside its git directory; remove it")
 		}
 		return repo, nil
 	}

@@ -98,7 +98,7 @@ func (b *Branch) list(ctx context.Context, c Commit) (map[string]string, error) 
 		meta, name, ok := strings.Cut(record, "\t")
 		fields := strings.Fields(meta)
 		if !ok || len(fields) != 3 || fields[1] != "blob" || !strings.HasPrefix(fields[0], "100") || !filepath.IsLocal(filepath.FromSlash(name)) {
-			continue // links and submodules are none of ours
+			continue // links and submodules are not ours
 		}
 		names[name] = fields[2]
 	}

@@ -1,7 +1,7 @@
 // Package trial finds out which branches could not be merged, without merging them.
 //
 // A [Trial] borrows the objects of a repository and writes new objects to a separate directory,
-// outside of the repository, which [Trial.Close] removes. It writes nothing to the repository: no
+// outside the repository, which [Trial.Close] removes. It writes nothing to the repository: no
 // object, no ref, no index, no file. [Trial.Snapshots] turns uncommitted changes into commits,
 // [Trial.Merge] merges pairs of commits.
 //
@@ -28,7 +28,7 @@ import (
 )
 
 // ErrTooOld reports that the git program cannot merge without a worktree.
-var ErrTooOld = errors.New("git 2.39 or newer is needed to try merges")
+var ErrTooOld = errors.New("trying merges requires git 2.39 or later")
 
 // Trial tries merges. It is for one goroutine.
 type Trial struct {

@@ -123,7 +123,7 @@ type Check struct {
 	Name   string `json:"name"`
 	Status string `json:"status"` // queued, in_progress, completed, ...
 	// Conclusion is null until the status is completed: success, failure,
-	// neutral, cancelled, skipped, timed_out, action_required, ...; error for
+	// neutral, canceled (with two l), skipped, timed_out, action_required, ...; error for
 	// a commit status.
 	Conclusion *string `json:"conclusion"`
 	// Required means that a rule of the base requires it. Only GraphQL reports this.

@@ -50,7 +50,7 @@ func ParseRemote(remoteURL string, known func(host string) bool) (Repo, error) {
 	switch scheme {
 	case "https", "http", "ssh", "git", "git+ssh", "ssh+git":
 	default:
-		return fail(fmt.Sprintf("scheme %q is none that GitHub speaks", scheme))
+		return fail(fmt.Sprintf("GitHub does not support the scheme %q", scheme))
 	}
 	host, ok = canonicalHost(host, strings.Contains(scheme, "ssh"), known)
 	if !ok {

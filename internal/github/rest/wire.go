@@ -49,7 +49,7 @@ type wirePull struct {
 	Stack wireStack `json:"stack"`
 }
 
-// wireStack is a position in a stack. A value in another form than the documented one reads as
+// wireStack is a position in a stack. A value in a form other than the documented one reads as
 // none: the field is a preview.
 type wireStack struct{ place *pullrequest.StackPosition }
 
@@ -65,7 +65,7 @@ func (s *wireStack) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// wireLabels are the names of labels. A value in another form than the documented one reads as
+// wireLabels are the names of labels. A value in a form other than the documented one reads as
 // none: labels must not fail a call.
 type wireLabels []string
 

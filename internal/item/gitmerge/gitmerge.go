@@ -99,7 +99,7 @@ func (r *Repo) run(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimRight(string(out), "\n"), err
 }
 
-// commit returns the hash of a commit; "" if there is none of that name.
+// commit returns the hash of a commit; "" if there is no commit of that name.
 func (r *Repo) commit(ctx context.Context, name string) (string, error) {
 	hashes, err := r.commits(ctx, name)
 	if err != nil {

@@ -62,7 +62,7 @@ func CheckRegular(mode fs.FileMode) error {
 	case mode.IsRegular():
 		return nil
 	case mode&fs.ModeSymlink != 0:
-		return errors.New("is a symbolic link, which is not followed; replace it by the file")
+		return errors.New("is a symbolic link, which is not followed; replace it with the file")
 	case mode.IsDir():
 		return errors.New("is a directory")
 	}

@@ -39,7 +39,7 @@ func TestBrokenFiles(t *testing.T) {
 		diff(t, "warnings", []item.Warning{
 			{File: "items/2.md", Reason: "has no front matter: its first line is not ---"},
 			{File: "items/3.md", Reason: "has invalid front matter: line 3: mapping value is not allowed in this context"},
-			{File: "items/4.md", Reason: "has merge conflict markers; run doctor --repair"},
+			{File: "items/4.md", Reason: "has merge conflict markers; run `copse item doctor --repair`"},
 			{File: "items/5.md", Reason: "says that it is item 1, as items/1.md is; copse uses it as #5, by its name. Give it a free number, in its name and inside"},
 			{File: "items/6.md", Reason: "says that it is item 99; copse uses it as #6, by its name. Give it a free number, in its name and inside"},
 			{File: "items/07.md", Reason: "says that it is item 7; copse ignores it. Give it a free number, in its name and inside"},
@@ -59,7 +59,7 @@ func TestBrokenItem(t *testing.T) {
 	write(t, dir, "items/4.md", conflicted)
 	s := open(t, dir, true)
 	ctx := t.Context()
-	const want = "Work item #4 cannot be used: items/4.md has merge conflict markers; run doctor --repair"
+	const want = "Work item #4 cannot be used: items/4.md has merge conflict markers; run `copse item doctor --repair`"
 	shown, err := s.Item(ctx, 4)
 	if err != nil || shown.Title != "a (ours) | b (theirs) (unmerged)" {
 		t.Errorf("the item is shown as %q, %v", shown.Title, err)
@@ -114,7 +114,7 @@ func TestLinks(t *testing.T) {
 			}
 		}
 		s := open(t, dir, watching)
-		const reason = "is a symbolic link, which is not followed; replace it by the file"
+		const reason = "is a symbolic link, which is not followed; replace it with the file"
 		check := func() {
 			got, warnings := titles(t, s)
 			diff(t, "items", "2 Item 2", got)
@@ -168,7 +168,7 @@ func TestConfigErrors(t *testing.T) {
 		"newer": {func(t *testing.T, dir string) {
 			remove(t, dir, "config.yml")
 			write(t, dir, "tic.db", "")
-		}, "config.yml is missing: this store is kept in tic.db by a newer tic, which copse cannot read"},
+		}, "config.yml is missing: this store is in tic.db by a newer tic, which copse cannot read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -219,7 +219,7 @@ func TestUnmergedConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const reason = "has merge conflict markers; run doctor --repair"
+	const reason = "has merge conflict markers; run `copse item doctor --repair`"
 	diff(t, "warnings", []item.Warning{{File: "config.yml", Reason: reason}}, c.Warnings)
 	diff(t, "statuses", []string{"backlog", "todo", "done"}, c.Statuses)
 	it, err := s.Create(t.Context(), item.Draft{Title: "x"})
@@ -328,7 +328,7 @@ func TestCheckAndRepair(t *testing.T) {
 	}
 	diff(t, "left for a person", []item.Warning{
 		{File: "items/notes.md", Reason: "has no front matter: its first line is not ---"},
-		{File: "items/6.md", Reason: `has the status "gone", which is none of backlog, todo, done`},
+		{File: "items/6.md", Reason: `has the status "gone", which is not one of backlog, todo, done`},
 		{File: "items/7.md", Reason: "is in a cycle: Circular parent chain detected for #7"},
 		{File: "items/8.md", Reason: "is in a cycle: Circular parent chain detected for #8"},
 	}, found)

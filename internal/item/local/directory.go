@@ -29,7 +29,7 @@ type directory struct {
 	history historydir.Dir
 
 	mu   sync.Mutex
-	repo *gitmerge.Repo // nil before it is needed, and outside of git
+	repo *gitmerge.Repo // nil before it is needed, and outside git
 }
 
 func openDir(dir rooted.Dir, search location.Search, o reader.Options, now func() time.Time) *directory {

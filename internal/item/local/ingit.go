@@ -61,7 +61,7 @@ func (s *Store) afterRebase(ctx context.Context, f *directory) []item.Warning {
 	if _, going := repo.Rewritten(); going {
 		return nil
 	}
-	return []item.Warning{{File: layout.Items, Reason: "can have references to old numbers after a rebase; run doctor --repair once more"}}
+	return []item.Warning{{File: layout.Items, Reason: "can have references to old numbers after a rebase; run `copse item doctor --repair` once more"}}
 }
 
 // halfDeleted returns the items that one side of an open merge deleted and the other changed.

@@ -116,7 +116,7 @@ func TestMergedClones(t *testing.T) {
 	s := open(t, ours.dir, true)
 	got, warnings := titles(t, s)
 	diff(t, "items while it is not merged", "1 old (unmerged), 2 ours 2 (ours) | theirs 2 (theirs) (unmerged), 3 theirs 3", got)
-	const reason = "has merge conflict markers; run doctor --repair"
+	const reason = "has merge conflict markers; run `copse item doctor --repair`"
 	diff(t, "warnings", []item.Warning{{File: "items/1.md", Reason: reason}, {File: "items/2.md", Reason: reason}}, warnings)
 	both, err := s.Item(t.Context(), 1)
 	if err != nil {
@@ -237,7 +237,7 @@ func TestDeletedAndChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 		diff(t, "found", []item.Warning{{
-			File: "trash/2.md", Reason: "was deleted on one side of a merge and changed on the other; run doctor --repair to bring it back",
+			File: "trash/2.md", Reason: "was deleted on one side of a merge and changed on the other; run `copse item doctor --repair` to restore it",
 		}}, found)
 		done, err := ours.store().Repair(t.Context())
 		if err != nil {

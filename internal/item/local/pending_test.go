@@ -118,7 +118,7 @@ func TestTrashHasTheNumber(t *testing.T) {
 	write(t, dir, "items/1.md", itemText("1"))
 	write(t, dir, "trash/1.md", "another")
 	err := open(t, dir, true).Delete(t.Context(), 1, "", false)
-	if err == nil || err.Error() != "A deleted item has the number 1 as well: trash/1.md. Remove that file first" {
+	if err == nil || err.Error() != "A deleted item also has the number 1: trash/1.md. Remove that file first" {
 		t.Errorf("got %v", err)
 	}
 	diff(t, "item", itemText("1"), read(t, dir, "items/1.md"))

@@ -104,8 +104,8 @@ type Mode string
 // How a store is kept.
 const (
 	Committed Mode = "committed" // in the tree, versioned with the code
-	Private   Mode = "private"   // in the tree, or outside of git, and not versioned
-	InCommon  Mode = "shared"    // for all worktrees, outside of their trees
+	Private   Mode = "private"   // in the tree, or outside git, and not versioned
+	InCommon  Mode = "shared"    // for all worktrees, outside their trees
 )
 
 // Mode returns how the store is kept. Without git, that is Private.

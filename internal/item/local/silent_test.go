@@ -211,7 +211,7 @@ func TestBuriedByACopy(t *testing.T) {
 			t.Fatal(err)
 		}
 		diff(t, "found", []item.Warning{{
-			File: "trash/1.md", Reason: "was deleted on one side of a merge and changed on the other; run doctor --repair to bring it back",
+			File: "trash/1.md", Reason: "was deleted on one side of a merge and changed on the other; run `copse item doctor --repair` to restore it",
 		}}, found)
 		c.repair()
 		got, warnings := titles(t, c.store())

@@ -20,7 +20,7 @@
 //   - each change is in the history of its item, or did not happen;
 //   - a file that is not an item, or a second file of one, or an unmerged one, is a
 //     warning of the snapshot and does not affect others;
-//   - outside of the directory, it reads and writes only the claims of a store in a
+//   - outside the directory, it reads and writes only the claims of a store in a
 //     repository and the cache of [Store.CachedIn], and no error names a path of this machine.
 //
 // Besides the files of tic, there are trash/, which has deleted items with the relations that

@@ -252,7 +252,7 @@ func (m *merger) mergeOthers() {
 			name = strings.TrimSuffix(name, match.Extension) + ".unreadable" + match.Extension
 		}
 		if _, _, numbered := match.NumberOf(name); numbered || strings.Contains(name, ".unreadable") {
-			m.result.Reports = append(m.result.Reports, Report{Unreadable, name, "cannot be read as an item and was merged as a text"})
+			m.result.Reports = append(m.result.Reports, Report{Unreadable, name, "cannot be read as an item and was merged as text"})
 		}
 		m.result.Tree[name] = text
 	}

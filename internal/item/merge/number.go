@@ -123,7 +123,7 @@ func (m *merger) largest() item.ID {
 	return largest
 }
 
-// record notes which items have another number than a side knows them by.
+// record notes which items have a number other than a side knows them by.
 func (m *merger) record() {
 	on := m.options.Now.UTC().Format(time.DateOnly)
 	var added []renumbered.Record

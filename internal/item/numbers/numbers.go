@@ -141,7 +141,7 @@ func (b *Book) change(ctx context.Context, do func(*store)) {
 		known.Stores[b.prefix] = s
 		known.Dirs = nil
 	}
-	// A ref that cannot be read hides no number that is known already.
+	// A ref that cannot be read hides no number that is already known.
 	_ = b.update(ctx, known, s)
 	do(s)
 	if data, err := json.Marshal(known); err == nil {

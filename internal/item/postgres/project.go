@@ -30,7 +30,7 @@ func (s *Store) Init(ctx context.Context) (created bool, err error) {
 		if err != nil {
 			return err
 		}
-		// One that is there already is not written to, so that a role that only reads is told
+		// One that already exists is not written to, so that a role that only reads is told
 		// so and not refused.
 		if _, err := s.project(ctx, pool); !errors.Is(err, item.ErrNoProject) {
 			return err

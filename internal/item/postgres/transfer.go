@@ -39,7 +39,7 @@ func (s *Store) Leave(ctx context.Context, unfinished string, do func(archive.Ar
 
 // Enter makes the project of everything that the store with the name from keeps, in one
 // transaction, and compares what the database has then with it. The project accepts changes after
-// [Store.Arrive]. A project that has the same already stays; one that is not in use, or never had
+// [Store.Arrive]. A project that already has the same stays; one that is not in use, or never had
 // an item, is replaced. Any other is an error.
 func (s *Store) Enter(ctx context.Context, from string, all archive.Archive) error {
 	return s.retry(ctx, moveTime, func(ctx context.Context, _ int) error {

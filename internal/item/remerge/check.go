@@ -79,7 +79,7 @@ func checkVanished(ctx context.Context, files Reader, repo *gitmerge.Repo, since
 	for _, past := range merges {
 		for _, it := range lostItems(past.Base, past.Ours, past.Theirs, past.Left, tree) {
 			found = append(found, item.Warning{
-				File: merge.ItemsDir, Reason: fmt.Sprintf("have lost %q in a merge that git made without a conflict; run doctor --repair to bring it back", it[0]),
+				File: merge.ItemsDir, Reason: fmt.Sprintf("have lost %q in a merge that git made without a conflict; run `copse item doctor --repair` to restore it", it[0]),
 			})
 		}
 	}
@@ -93,13 +93,13 @@ func checkBuried(ctx context.Context, files Reader, repo *gitmerge.Repo, since s
 	var found []item.Warning
 	for _, id := range ids {
 		found = append(found, item.Warning{
-			File: merge.TrashDir + "/" + itemdir.FileName(id), Reason: "was deleted on one side of a merge and changed on the other; run doctor --repair to bring it back",
+			File: merge.TrashDir + "/" + itemdir.FileName(id), Reason: "was deleted on one side of a merge and changed on the other; run `copse item doctor --repair` to restore it",
 		})
 	}
 	return found, err
 }
 
-// checkCopied returns a warning for each item that refers to other items than where git
+// checkCopied returns a warning for each item that refers to items other than where git
 // copied its commit from.
 func checkCopied(ctx context.Context, files Reader, repo *gitmerge.Repo, since string) ([]item.Warning, error) {
 	_, copies, err := repo.Copied(ctx, since)
@@ -114,7 +114,7 @@ func checkCopied(ctx context.Context, files Reader, repo *gitmerge.Repo, since s
 	var found []item.Warning
 	for _, r := range reports {
 		found = append(found, item.Warning{
-			File: r.File, Reason: "came with a merge, cherry-pick or rebase, and refers to items by numbers that are of other items here; run doctor --repair",
+			File: r.File, Reason: "came with a merge, cherry-pick or rebase, and refers to items by numbers that are of other items here; run `copse item doctor --repair`",
 		})
 	}
 	return found, err

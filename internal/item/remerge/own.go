@@ -106,7 +106,7 @@ func (own *ownChanges) keepLines(open *gitmerge.Merge, merged merge.Tree, name, 
 	a, b, _ := ticfile.Versions(text)
 	added := linesBut(a+"\n"+b, open.Base[name], open.Ours[name], open.Theirs[name], merged[name])
 	// Git merges a file that both sides renamed before it compares it with the file that
-	// has the new name already: the stages then have marks of their own.
+	// already has the new name: the stages then have marks of their own.
 	for _, stage := range open.Stages {
 		added = linesBut(strings.Join(added, "\n"), slices.Collect(maps.Values(stage))...)
 	}

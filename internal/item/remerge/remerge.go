@@ -70,7 +70,7 @@ func Finish(ctx context.Context, files Files, repo *gitmerge.Repo, now time.Time
 type merging struct {
 	ctx    context.Context
 	files  Files
-	repo   *gitmerge.Repo // nil outside of git
+	repo   *gitmerge.Repo // nil outside git
 	now    time.Time
 	tree   merge.Tree
 	result Result

@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -218,7 +219,7 @@ func (s *Syncer) exchange(ctx context.Context, r *Result, tip, theirs sidebranch
 		if now != synced {
 			r.Committed = true
 		}
-		own := now
+		own, before := now, files
 		for _, other := range []sidebranch.Commit{tip, theirs} {
 			if files, now, err = s.join(ctx, r, files, now, other); err != nil {
 				return nil, "", err
@@ -230,6 +231,7 @@ func (s *Syncer) exchange(ctx context.Context, r *Result, tip, theirs sidebranch
 				return nil, "", err
 			}
 			r.Received += received
+			r.Reports = append(r.Reports, restored(before, files, r.Reports)...)
 		}
 		next, s.note.synced = now, now
 		return files, s.note.String(), nil
@@ -305,17 +307,49 @@ func (s *Syncer) read(ctx context.Context, c sidebranch.Commit) (exchange.Files,
 	return files, nil
 }
 
+// restored reports the items that were deleted here and that others have changed or restored, except
+// those that a merge has reported.
+func restored(before, after exchange.Files, known []merge.Report) []merge.Report {
+	deleted, live := birthsIn(before, merge.TrashDir), birthsIn(after, merge.ItemsDir)
+	var reports []merge.Report
+	for birth := range deleted {
+		name, ok := live[birth]
+		if !ok || slices.ContainsFunc(known, func(r merge.Report) bool { return r.Kind == merge.KeptChanged && r.File == name }) {
+			continue
+		}
+		reports = append(reports, merge.Report{
+			Kind: merge.KeptChanged, File: name, Text: "is no longer deleted, because it was changed or restored elsewhere",
+		})
+	}
+	slices.SortFunc(reports, func(a, b merge.Report) int { return strings.Compare(a.File, b.File) })
+	return reports
+}
+
 // birthsOf returns the births of the items in files, as the lines say that everybody writes.
 func birthsOf(files exchange.Files) map[merge.Birth]bool {
 	births := map[merge.Birth]bool{}
+	for _, dir := range []string{merge.ItemsDir, merge.TrashDir} {
+		for birth := range birthsIn(files, dir) {
+			births[birth] = true
+		}
+	}
+	return births
+}
+
+// birthsIn returns the names of the items in a directory, by birth.
+func birthsIn(files exchange.Files, dir string) map[merge.Birth]string {
+	births := map[merge.Birth]string{}
 	for name, text := range files {
+		if path.Dir(name) != dir {
+			continue
+		}
 		id, err := item.ParseID(strings.TrimSuffix(path.Base(name), ".md"))
-		if dir := path.Dir(name); err != nil || dir != merge.ItemsDir && dir != merge.TrashDir {
+		if err != nil {
 			continue
 		}
 		if _, rest, ok := strings.Cut(text, "\ncreated: "); ok {
 			created, _, _ := strings.Cut(rest, "\n")
-			births[merge.Birth{ID: id, Created: strings.Trim(strings.TrimSpace(created), `"'`)}] = true
+			births[merge.Birth{ID: id, Created: strings.Trim(strings.TrimSpace(created), `"'`)}] = name
 		}
 	}
 	return births

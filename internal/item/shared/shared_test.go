@@ -22,6 +22,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
+	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/shared"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -367,6 +368,41 @@ func TestPublishedKeepsItsNumber(t *testing.T) {
 	}
 	if it.Title != "Child 0" || it.Parent != 3 || it.Description != "see #3" {
 		t.Errorf("got %+v", it)
+	}
+}
+
+// A change of another machine brings a deleted item back. Both machines report it.
+func TestDeletedAndChanged(t *testing.T) {
+	t.Parallel()
+	_, _, machines := newMachines(t, 2)
+	ctx := t.Context()
+	it, err := machines[0].store.Create(ctx, item.Draft{Title: "Contested"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range machines {
+		m.sync(t)
+	}
+	if _, err := machines[1].store.Update(ctx, it.ID, item.Patch{Priority: new("high")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := machines[0].store.Delete(ctx, it.ID, "", false); err != nil {
+		t.Fatal(err)
+	}
+	if r := machines[0].sync(t); len(r.Reports) > 0 {
+		t.Errorf("the deletion reports %+v", r.Reports)
+	}
+	for i, n := range []int{1, 0} {
+		r := machines[n].sync(t)
+		if len(r.Reports) != 1 || r.Reports[0].Kind != merge.KeptChanged {
+			t.Errorf("machine %d, sync %d: reports %+v", n, i, r.Reports)
+		}
+		if r := machines[n].sync(t); len(r.Reports) > 0 {
+			t.Errorf("machine %d: reports again %+v", n, r.Reports)
+		}
+		if _, err := machines[n].store.Item(ctx, it.ID); err != nil {
+			t.Errorf("machine %d: %v", n, err)
+		}
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/copse-dev/copse/internal/item/yamlmap"
 )
 
-// Update puts the values of a patch into the file of item id. A value that is
-// there already stays as it is written.
+// Update puts the values of a patch into the file of item id. A value that
+// already exists stays as it is written.
 func (f *File) Update(id item.ID, p item.Patch, updated string) error {
 	it, _, err := f.Item()
 	if err != nil {

@@ -102,7 +102,7 @@ func parseConfig(text string) (*Config, error) {
 	}
 	for _, status := range c.values.DoneStatuses {
 		if !slices.Contains(c.values.Statuses, status) {
-			c.problems = append(c.problems, fmt.Sprintf("says in %s %q, which is none of the statuses: %s", keyDoneStatuses, status, strings.Join(c.values.Statuses, ", ")))
+			c.problems = append(c.problems, fmt.Sprintf("says in %s %q, which is not one of the statuses: %s", keyDoneStatuses, status, strings.Join(c.values.Statuses, ", ")))
 		}
 	}
 	return c, nil
@@ -123,7 +123,7 @@ func (r *configReader) refuse(key, want string) {
 func (r *configReader) text(key string) string {
 	v := r.front.Get(key)
 	if v.Kind == yamlmap.List || v.Kind == yamlmap.Other {
-		r.refuse(key, "a text")
+		r.refuse(key, "text")
 	}
 	return v.Text
 }

@@ -77,8 +77,8 @@ func TestConfigErrors(t *testing.T) {
 		good + "next_id: x\n":                   "has a next_id that is not a whole number",
 		good + "next_id: -1\n":                  "has a next_id that is not a whole number",
 		good + "next_id: 1e3\n":                 "has a next_id that is not a whole number",
-		good + "backend: [x]\n":                 "has a backend that is not a text",
-		"<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n": "has merge conflict markers; run doctor --repair",
+		good + "backend: [x]\n":                 "has a backend that is not text",
+		"<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n": "has merge conflict markers; run `copse item doctor --repair`",
 	} {
 		if _, err := ticfile.ParseConfig(text); err == nil || err.Error() != want {
 			t.Errorf("%q gives %v, want %s", text, err, want)

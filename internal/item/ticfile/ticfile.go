@@ -103,7 +103,7 @@ func Parse(text string) (*File, error) {
 }
 
 // ErrConflict reports that there are the marks of a merge that was not finished.
-var ErrConflict = errors.New("has merge conflict markers; run doctor --repair")
+var ErrConflict = errors.New("has merge conflict markers; run `copse item doctor --repair`")
 
 func parse(text string) (*File, error) {
 	f := &File{}
@@ -249,7 +249,7 @@ func (r *reader) text(key string) string {
 	v := r.front.Get(key)
 	switch v.Kind {
 	case yamlmap.List, yamlmap.Other:
-		r.err = fmt.Errorf("has invalid front matter: %s is not a text", key)
+		r.err = fmt.Errorf("has invalid front matter: %s is not text", key)
 	}
 	return v.Text
 }

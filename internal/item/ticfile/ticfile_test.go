@@ -285,11 +285,11 @@ func TestNoItem(t *testing.T) {
 		"more on the line": {"---\nid: 1\n--- x\n", "has more than --- on the line after the front matter"},
 		"bad YAML":         {"---\nid: 1\ntitle: a: b\n---\n", "has invalid front matter: line 3: mapping value is not allowed in this context"},
 		"key twice":        {"---\nid: 1\nid: 2\n---\n", `has invalid front matter: line 3: the key "id" appears twice`},
-		"title is a list":  {"---\ntitle: [a]\n---\n", "has invalid front matter: title is not a text"},
+		"title is a list":  {"---\ntitle: [a]\n---\n", "has invalid front matter: title is not text"},
 		"too large":        {"---\nid: 1\n---\n" + strings.Repeat("x", ticfile.MaxSize), "has 8388622 bytes; the limit is 8388608"},
 		"conflict": {
 			"---\nid: 1\n<<<<<<< HEAD\ntitle: a\n=======\ntitle: b\n>>>>>>> other\n---\n",
-			"has merge conflict markers; run doctor --repair",
+			"has merge conflict markers; run `copse item doctor --repair`",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

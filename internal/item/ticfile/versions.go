@@ -40,7 +40,7 @@ func (f *File) SetCreated(at string) error {
 	return f.front.SetText(keyCreated, at)
 }
 
-// SetComments replaces all comments. Comments that are there already, in this
+// SetComments replaces all comments. Comments that already exist, in this
 // order, stay as they are written.
 func (f *File) SetComments(comments []item.Comment) {
 	old := f.body.comments()

@@ -52,7 +52,7 @@ func (r renderer) inline(list []node) string {
 	return string(w.buf)
 }
 
-// inliner writes one paragraph's Markdown. White space at the edge of a format moves outside of it,
+// inliner writes one paragraph's Markdown. White space at the edge of a format moves outside it,
 // where the format remains valid.
 type inliner struct {
 	inCell bool

@@ -39,7 +39,7 @@ const (
 	Running State = "running"
 	Done    State = "done"    // it ended with exit code 0
 	Failed  State = "failed"  // it ended with another exit code
-	Stopped State = "stopped" // it was stopped, cancelled or ran out of time
+	Stopped State = "stopped" // it was stopped, canceled or ran out of time
 	Lost    State = "lost"    // the process that ran it was killed
 )
 
@@ -194,7 +194,7 @@ type NotFoundError struct {
 
 func (e *NotFoundError) Error() string {
 	if len(e.Kept) == 0 {
-		return "No task run is kept. Use run_just_task or `copse task run` to start one"
+		return "There is no recorded task run. Use run_just_task or `copse task run` to start one"
 	}
 	text := fmt.Sprintf("No task run has the id %.40q", e.ID)
 	const maxListed = 10

@@ -4,7 +4,7 @@
 // [Analyze] reads the output of "just --dump --dump-format json". A parameter is spliced where
 // {{x}} is in a body, also inside quotation marks, which an argument can close, and also through an
 // expression, a default value, or a dependency that receives it. It is not spliced where the recipe
-// reads it as "$1" or "$x", nor where {{quote(x)}} is in a POSIX shell script outside of quotation
+// reads it as "$1" or "$x", nor where {{quote(x)}} is in a POSIX shell script outside quotation
 // marks, comments, here-documents, and the like. Both change where a recipe runs just or eval with
 // the parameter, because another recipe, or the shell, can read it as code again. If the analysis
 // does not support an expression or a script, the parameter counts as spliced.

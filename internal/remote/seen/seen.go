@@ -246,7 +246,7 @@ func cut(s string) string {
 		return s
 	}
 	end := maxText
-	for end > 0 && s[end]&0xc0 == 0x80 { // inside of a character
+	for end > 0 && s[end]&0xc0 == 0x80 { // inside a character
 		end--
 	}
 	return s[:end]

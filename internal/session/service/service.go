@@ -95,7 +95,14 @@ func (s *Services) GitHub(ctx context.Context, host string) (*github.Client, err
 				Kind: failure.NoCredentials, Err: err,
 				What: failure.Text("GitHub credentials not found"),
 				Do: func(w failure.Words) string {
-					return fmt.Sprintf("Add credentials for %s to `~/.netrc`. See `%s`.", host, w.Login)
+					if w.Program != copse {
+						return fmt.Sprintf("Add credentials for %s to `~/.netrc`. See `%s`.", host, w.Login)
+					}
+					login, variable := "gh auth login", ", set $GH_TOKEN,"
+					if host != githubHost {
+						login, variable = login+" --hostname "+host, ""
+					}
+					return fmt.Sprintf("Run `%s`%s or add credentials for %s to `~/.netrc`. See `%s`.", login, variable, host, w.Login)
 				},
 			}
 		}
@@ -112,10 +119,17 @@ func (s *Services) GitHub(ctx context.Context, host string) (*github.Client, err
 	})
 }
 
+// copse is the program whose users have more logins than the netrc file. The other program keeps the
+// hints of the original.
+const copse = "copse"
+
+// githubHost is the host of $GH_TOKEN.
+const githubHost = "github.com"
+
 // apiOverride returns $GITHUB_API_URL, which applies to the server that $GITHUB_SERVER_URL names,
 // or else to github.com.
 func (s *Services) apiOverride(host string) string {
-	server := "github.com"
+	server := githubHost
 	if u, err := url.Parse(s.opts.Getenv("GITHUB_SERVER_URL")); err == nil && u.Hostname() != "" {
 		server = strings.ToLower(u.Hostname())
 	}
@@ -132,7 +146,10 @@ func (s *Services) Jira(ctx context.Context) (*jira.Client, error) {
 			Kind: failure.NoCredentials,
 			What: failure.Text("Jira credentials not found"),
 			Do: func(w failure.Words) string {
-				return fmt.Sprintf("Set $JIRA_HOST and add credentials to `~/.netrc`. See `%s`.", w.Login)
+				if w.Program != copse {
+					return fmt.Sprintf("Set $JIRA_HOST and add credentials to `~/.netrc`. See `%s`.", w.Login)
+				}
+				return fmt.Sprintf("Set $JIRA_HOST, and $JIRA_EMAIL with $JIRA_TOKEN, or $JIRA_PAT, or add credentials to `~/.netrc`. See `%s`.", w.Login)
 			},
 		}
 		raw, err := JiraHost(s.opts.Getenv, s.opts.User)

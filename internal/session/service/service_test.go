@@ -92,7 +92,12 @@ func TestNoJira(t *testing.T) {
 	t.Parallel()
 	_, err := services(nil).Jira(t.Context())
 	e := failure.Of(err)
-	if e.Kind != failure.NoCredentials || e.Hint(failure.Words{Login: "copse mcp doctor --online"}) != "Set $JIRA_HOST and add credentials to `~/.netrc`. See `copse mcp doctor --online`." {
-		t.Errorf("got %v, %q", err, e.Hint(failure.Words{}))
+	for program, want := range map[string]string{
+		"twig-mcp": "Set $JIRA_HOST and add credentials to `~/.netrc`. See `LOGIN`.",
+		"copse":    "Set $JIRA_HOST, and $JIRA_EMAIL with $JIRA_TOKEN, or $JIRA_PAT, or add credentials to `~/.netrc`. See `LOGIN`.",
+	} {
+		if got := e.Hint(failure.Words{Program: program, Login: "LOGIN"}); e.Kind != failure.NoCredentials || got != want {
+			t.Errorf("%s: got %v, %q", program, err, got)
+		}
 	}
 }

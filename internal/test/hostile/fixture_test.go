@@ -143,7 +143,7 @@ type repo struct {
 func newRepo(t *testing.T, l *lab) *repo {
 	t.Helper()
 	r := &repo{t: t, lab: l, base: t.TempDir()}
-	// The copies have other times than the index says, so that git looks at each file.
+	// The copies have times other than the index says, so that git looks at each file.
 	if err := os.CopyFS(r.base, os.DirFS(l.template)); err != nil {
 		t.Fatal(err)
 	}

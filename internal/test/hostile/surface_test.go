@@ -153,7 +153,7 @@ var commands = []invocation{
 	{program: "tic", args: "iteration list"},
 }
 
-// sharing are the command lines that need a store of items outside of the working tree.
+// sharing are the command lines that need a store of items outside the working tree.
 // They come last, when the one in the working tree is gone.
 var sharing = []invocation{
 	{program: "copse", args: "item init --shared"},

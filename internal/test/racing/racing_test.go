@@ -9,7 +9,7 @@ import (
 	"github.com/copse-dev/copse/internal/test/racing"
 )
 
-// No read has anything from outside of the project while links race with it. The command
+// No read has anything from outside the project while links race with it. The command
 // soak does the same many times more often.
 func TestRacingLinks(t *testing.T) {
 	t.Parallel()

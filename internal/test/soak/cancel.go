@@ -15,14 +15,14 @@ import (
 	"github.com/copse-dev/copse/internal/cli/copse"
 )
 
-// cancelled cancels calls at random moments, and ends servers with calls under way. The server
+// canceled cancels calls at random moments, and ends servers with calls under way. The server
 // is in this process, so that goroutines that stay behind are seen.
-func cancelled(r *rig) ([]result, error) {
+func canceled(r *rig) ([]result, error) {
 	dir, err := r.repository("cancel")
 	if err != nil {
 		return nil, err
 	}
-	res := result{What: "calls cancelled, or left behind, at random moments: no goroutine and no process stays"}
+	res := result{What: "calls canceled, or left behind, at random moments: no goroutine and no process stays"}
 	_, noJust := exec.LookPath("just")
 	asks := []string{
 		`{"name":"get_project_context","arguments":{}}`, `{"name":"list_directory","arguments":{"path":".","depth":5}}`, `{"name":"get_branch_tree","arguments":{}}`,
@@ -53,7 +53,7 @@ func cancelled(r *rig) ([]result, error) {
 			calls++
 			time.Sleep(time.Duration(r.random.IntN(4)) * time.Millisecond)
 			if r.random.IntN(3) > 0 {
-				_, _ = fmt.Fprintf(feed, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`+"\n", id)
+				_, _ = fmt.Fprintf(feed, `{"jsonrpc":"2.0","method":"notifications/canceled","params":{"requestId":%d}}`+"\n", id)
 			}
 		}
 		if r.random.IntN(2) == 0 {

@@ -1,6 +1,6 @@
 // Command soak tries to break copse, from outside, for as long as it is told: many calls,
 // processes that are killed, disks that fill up, clocks that go back, hostile input, and
-// calls that are cancelled. It prints what it tried, what survived and what was lost, and
+// calls that are canceled. It prints what it tried, what survived and what was lost, and
 // ends with 1 if anything was lost.
 //
 //	go run ./internal/test/soak -time 10m -page docs/reliability.md
@@ -47,7 +47,7 @@ var parts = []part{
 	{"many", 0.05, manyProcesses},
 	{"hostile", 0.1, hostileInput},
 	{"edits", 0.05, editedMeanwhile},
-	{"cancel", 0.05, cancelled},
+	{"cancel", 0.05, canceled},
 	{"histories", 0.1, randomHistories},
 	{"bombs", 0, filesThatNeverEnd},
 	{"links", 0, racingLinks},

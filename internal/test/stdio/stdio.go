@@ -149,7 +149,7 @@ func (s *Server) Pipeline(n int, call func(i int) (tool, args string)) (took tim
 			return 0, failed, fmt.Errorf("read answers: %w", err)
 		}
 		// Decoding every answer would take as long as the server does. One that has neither
-		// word outside of a string is a success.
+		// word outside a string is a success.
 		if bytes.Contains(line, []byte(`"result":`)) && !bytes.Contains(line, []byte(`"isError":`)) && !bytes.Contains(line, []byte(`"method":`)) {
 			left--
 			continue

@@ -350,7 +350,7 @@ func TestErrorsOfTheStore(t *testing.T) {
 		"Unexpected error: change the items in .tic: out of luck":                          errors.New("change the items in .tic: out of luck"),
 		"Another process is busy changing the work items. Nothing was changed; try again.": fmt.Errorf("change the items: %w", &lockedstore.BusyError{Waited: time.Second}),
 		"The disk is full. Nothing was changed; ask the user to free space.":               fmt.Errorf("write %q: %w", "items/3.md", syscall.ENOSPC),
-		"The call was cancelled. Nothing was changed.":                                     context.Canceled,
+		"The call was canceled. Nothing was changed.":                                      context.Canceled,
 		"config.yml is empty; restore it":                                                  &item.ConfigError{File: "config.yml", Reason: "is empty; restore it"},
 		"Cannot make folder .tic: " + syscall.EROFS.Error() + allow:                        fmt.Errorf("make folder .tic: %w", syscall.EROFS),
 		"Cannot change the items in .tic: " + syscall.EACCES.Error() + allow:               fmt.Errorf("change the items in .tic: %w", syscall.EACCES),

@@ -24,7 +24,7 @@ func message(err error) string {
 	case busy:
 		return "Another process is busy changing the work items. Nothing was changed; try again."
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return "The call was cancelled. Nothing was changed."
+		return "The call was canceled. Nothing was changed."
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "The disk is full. Nothing was changed; ask the user to free space."
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):

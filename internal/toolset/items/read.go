@@ -279,9 +279,9 @@ func shown(v any, depth int) int {
 type ShowIn struct {
 	ID          item.ID `json:"id"`
 	Description *int    `json:"description_offset,omitempty" min:"0" description:"From an earlier answer."`
-	Comments    *int    `json:"comments_offset,omitempty" min:"0" description:"Same."`
+	Comments    *int    `json:"comments_offset,omitempty" min:"0" description:"Likewise."`
 	// Comment is the position at which to continue in the first of the comments.
-	Comment int `json:"comment_offset,omitempty" min:"0" description:"Same."`
+	Comment int `json:"comment_offset,omitempty" min:"0" description:"Likewise."`
 }
 
 // ShowItem reads one item.

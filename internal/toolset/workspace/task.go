@@ -98,7 +98,7 @@ func (t *Tools) RunJustTask(ctx context.Context, in RunIn) (RunOut, error) {
 // GetIn selects a run, and the amount of its output.
 type GetIn struct {
 	ID   string `json:"id"`
-	Wait int    `json:"wait_seconds,omitempty" min:"0" max:"50" description:"For its end."`
+	Wait int    `json:"wait_seconds,omitempty" min:"0" max:"50" description:"Wait for its end."`
 	Tail int    `json:"tail,omitempty" min:"1" max:"1000" default:"40" description:"Lines of output."`
 }
 

@@ -70,7 +70,7 @@ func TestBackground(t *testing.T) {
 	if got := get(slow, 0); !strings.Contains(got, "slow ("+slow+"): running for ") {
 		t.Errorf("got %q", got)
 	}
-	if got := modern(t, ports["main"]).call(t.Context(), 3, "run_just_task", `{"task_name":"slow","background":true}`); !strings.Contains(got, "is running already, as task "+slow) {
+	if got := modern(t, ports["main"]).call(t.Context(), 3, "run_just_task", `{"task_name":"slow","background":true}`); !strings.Contains(got, "is already running, as task "+slow) {
 		t.Errorf("it runs twice: %q", got)
 	}
 	context := func(since string) string {

@@ -40,7 +40,7 @@ type served struct {
 	toolsets *workspace.Served
 	readOnly bool
 	worktree *route.Worktree
-	common   string // git's directory, "" outside of git
+	common   string // git's directory, "" outside git
 	closed   func()
 }
 
@@ -106,7 +106,7 @@ func (r Repository) Worktrees(ctx context.Context, dir string) ([]supervisor.Wor
 	return found, nil
 }
 
-// Worktree returns the one that contains dir, or dir itself outside of git.
+// Worktree returns the one that contains dir, or dir itself outside git.
 func (r Repository) Worktree(ctx context.Context, dir string) (supervisor.Worktree, error) {
 	repo, err := r.discover(ctx, dir)
 	if errors.Is(err, git.ErrNotRepository) || err == nil && repo.Root() == "" {
@@ -122,7 +122,7 @@ func (r Repository) Worktree(ctx context.Context, dir string) (supervisor.Worktr
 	return w, nil
 }
 
-// directory is a directory outside of git.
+// directory is a directory outside git.
 func directory(dir string) (supervisor.Worktree, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err == nil {

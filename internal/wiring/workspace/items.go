@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -26,34 +27,38 @@ const filesOnly = "local"
 // to the root of its git worktree, or else that of the main worktree. None of them need exist.
 // Close it after use.
 func (w *Workspace) Items() item.Store {
-	if at, ok := w.database(); ok {
-		return w.ItemsAt(at)
+	if at, from, ok := w.database(); ok {
+		return w.itemsAt(at, from)
 	}
 	return w.FilesOfItems()
 }
 
-// database returns the address of the database that the user chose, and false if the items are in
-// files. The store of files reports unusable settings.
-func (w *Workspace) database() (string, bool) {
+// database returns the address of the database that the user chose and where, and false if the items
+// are in files. The store of files reports unusable settings.
+func (w *Workspace) database() (at, from string, ok bool) {
 	if at := w.env.Getenv("COPSE_ITEMS"); at != "" {
-		return at, at != filesOnly
+		return at, "COPSE_ITEMS", at != filesOnly
 	}
 	s, err := w.Settings.User.Get()
 	if err != nil {
-		return "", false
+		return "", "", false
 	}
-	return s.Items.DatabaseOf(w.env.Home(), w.Workspace(), w.Main)
+	at, ok = s.Items.DatabaseOf(w.env.Home(), w.Workspace(), w.Main)
+	return at, "the value of items.database in your settings", ok
 }
 
 // ItemsAt returns the store of work items in the database with an address. The address is
 // looked at when the store is first used.
-func (w *Workspace) ItemsAt(at string) *postgres.Store {
+func (w *Workspace) ItemsAt(at string) *postgres.Store { return w.itemsAt(at, "the address") }
+
+// itemsAt is ItemsAt with a name of the address for errors.
+func (w *Workspace) itemsAt(at, name string) *postgres.Store {
 	a, formErr := address.Parse(at)
 	w.env.Secrets.AddLogin(a.Login())
 	return postgres.New(postgres.Options{
 		Connect: func() (*pgxpool.Config, error) {
 			if formErr != nil {
-				return nil, formErr
+				return nil, fmt.Errorf("%s %w", name, formErr)
 			}
 			config, err := a.Config(address.Environment{Getenv: w.env.Getenv, Home: w.env.Home(), GOOS: w.env.GOOS})
 			if err != nil {
@@ -134,7 +139,7 @@ const FilesPlace = "the directory .tic"
 
 // ItemsPlace returns the name of the store of Items for people, without a password.
 func (w *Workspace) ItemsPlace() string {
-	if at, ok := w.database(); ok {
+	if at, _, ok := w.database(); ok {
 		return w.PlaceOf(at)
 	}
 	return FilesPlace

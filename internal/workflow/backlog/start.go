@@ -49,7 +49,7 @@ func (s *Start) Worker(by item.Agent) item.Agent {
 }
 
 // PlanStart returns the start of work on an item. It changes nothing. The error is an
-// [*item.HeldError] if another agent than that of the context, here or in the new worktree, holds
+// [*item.HeldError] if an agent other than that of the context, here or in the new worktree, holds
 // the item.
 func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o StartOptions) (Start, error) {
 	it, err := b.backend.Item(ctx, id)
@@ -86,8 +86,8 @@ func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o S
 		if err := free(ctx, repo, s.Branch, o.NewWorktree); err != nil {
 			return Start{}, err
 		}
-	} else {
-		s.Parent = parent(ctx, repo)
+	} else if s.Parent, err = parent(ctx, repo, o.NewWorktree); err != nil {
+		return Start{}, err
 	}
 	switch {
 	case o.NewWorktree:
@@ -112,17 +112,23 @@ func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o S
 	return s, nil
 }
 
+// ErrNoCommit reports that a worktree needs a commit, and the current branch has none.
+var ErrNoCommit = errors.New("the current branch has no commit yet, so git cannot create a worktree; create the first commit, or leave out --worktree")
+
 // parent returns the branch that is checked out; "" if there is none, or if git would not take its
-// name for that of a branch.
-func parent(ctx context.Context, repo *git.Repo) string {
+// name for that of a branch. The error is [ErrNoCommit] if a new worktree needs a commit.
+func parent(ctx context.Context, repo *git.Repo, newWorktree bool) (string, error) {
 	head, err := repo.Head(ctx)
+	if err == nil && head.Unborn && newWorktree {
+		return "", ErrNoCommit
+	}
 	if err != nil || head.Unborn {
-		return ""
+		return "", nil //nolint:nilerr // without a parent, git decides
 	}
 	if _, err := (item.Config{}).Check(item.Patch{Branch: &head.Branch}); err != nil {
-		return ""
+		return "", nil //nolint:nilerr // as above
 	}
-	return head.Branch
+	return head.Branch, nil
 }
 
 // revision returns the shortest name by which git finds a branch. It prefers a tag to a branch.
@@ -140,7 +146,7 @@ const worktrees = ".worktrees"
 // mainRoot returns the directory that new worktrees are below.
 func mainRoot(repo *git.Repo) string { return cmp.Or(repo.MainRoot(), repo.Root()) }
 
-// CheckedOutError reports that the branch of an item is checked out already.
+// CheckedOutError reports that the branch of an item is already checked out.
 type CheckedOutError struct {
 	Branch, Path string
 	// Here means that Path is the current worktree.

@@ -29,8 +29,8 @@ func project(t *testing.T, items int, now func() time.Time) (*local.Store, conte
 	return s, item.WithAgent(t.Context(), itemtest.Agent("ada"))
 }
 
-// Another clone was faster with the first item: the agent gets the next one, but not another
-// one than it named.
+// Another clone was faster with the first item: the agent gets the next one, but no item
+// instead of one that it named.
 func TestOtherClonesDecide(t *testing.T) {
 	t.Parallel()
 	s, ctx := project(t, 3, time.Now)

@@ -161,7 +161,7 @@ func (c *Checker) Entry(ctx context.Context, e clientconfig.Named) (problem stri
 		}
 		token, err := readToken(c.tokens.File(key))
 		if err == nil && e.Token != "" && token != e.Token {
-			return fmt.Sprintf("has another token than the worktree with port %d; run `copse mcp install` again", port), true
+			return fmt.Sprintf("has a token other than that of the worktree with port %d; run `copse mcp install` again", port), true
 		}
 		return "", true // nothing is served there at present
 	}
@@ -186,7 +186,7 @@ func compare(e clientconfig.Named, w supervisor.State) string {
 	case e.Token == "":
 		return fmt.Sprintf("has no token, and port %d requires one; run `copse mcp install` again", w.MCP.Port)
 	case e.Token != token:
-		return fmt.Sprintf("has another token than %s, which is served at port %d; run `copse mcp install` again", cmp.Or(w.Path, "the server of all worktrees"), w.MCP.Port)
+		return fmt.Sprintf("has a token other than that of %s, which is served at port %d; run `copse mcp install` again", cmp.Or(w.Path, "the server of all worktrees"), w.MCP.Port)
 	}
 	return ""
 }

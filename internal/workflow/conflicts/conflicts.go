@@ -146,7 +146,7 @@ func (r *Radar) look(ctx context.Context, q Request) (Report, error) {
 	if errors.Is(err, trial.ErrTooOld) {
 		return Report{}, &failure.Error{
 			Kind: failure.Invalid, Err: err,
-			What: failure.Text("Looking for conflicts needs git 2.39 or newer"), Do: failure.Text("Install a newer git."),
+			What: failure.Text("Looking for conflicts requires git 2.39 or later"), Do: failure.Text("Install a newer git."),
 		}
 	}
 	return report, session.Explain(err)

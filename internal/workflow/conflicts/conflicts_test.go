@@ -325,7 +325,7 @@ func TestOldGit(t *testing.T) {
 		t.Fatal(err)
 	}
 	gittest.Write(t, script, strings.Replace(string(text), "exec", "case \"$*\" in *merge-tree*) exit 129;; esac\nexec", 1))
-	if _, err := w.radar().Report(t.Context(), conflicts.Request{}); err == nil || !strings.Contains(err.Error(), "git 2.39 or newer") {
+	if _, err := w.radar().Report(t.Context(), conflicts.Request{}); err == nil || !strings.Contains(err.Error(), "git 2.39 or later") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -135,7 +135,7 @@ func (d *Doctor) settings(context.Context) Finding {
 func (d *Doctor) git(ctx context.Context) Finding {
 	res, err := xec.Run(ctx, xec.Command{Name: "git", Args: []string{"version"}, Env: d.Environ})
 	if err != nil {
-		return Finding{Verdict: Failed, Text: "git does not run: " + cleantext.Line(err.Error()), Remedy: "Install git 2.36 or newer."}
+		return Finding{Verdict: Failed, Text: "git does not run: " + cleantext.Line(err.Error()), Remedy: "Install git 2.36 or later."}
 	}
 	version := strings.TrimPrefix(cleantext.Line(strings.TrimSpace(string(res.Stdout))), "git version ")
 	repo, err := d.Session.Repo(ctx)
@@ -254,6 +254,7 @@ func (d *Doctor) items(ctx context.Context) Finding {
 		config, err = store.Config(ctx)
 	}
 	project, missing := errors.AsType[*item.NoProjectError](err)
+	var badConfig *item.ConfigError
 	where := ""
 	if database, ok := store.(described); ok && (err == nil || missing) {
 		if what, err := database.Describe(ctx); err == nil {
@@ -268,6 +269,8 @@ func (d *Doctor) items(ctx context.Context) Finding {
 			return Finding{Verdict: None, Text: "this repository has shared work items on " + cleantext.Line(ref), Remedy: "Run `" + d.Words.ShareItems + "`, then `" + d.Words.SyncItems + "`."}
 		}
 		return Finding{Verdict: None, Text: "no .tic directory", Remedy: "To track work items, run `" + d.Words.InitItems + "`."}
+	case errors.As(err, &badConfig):
+		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error())} // it states what to do
 	case err != nil:
 		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error()), Remedy: "Run `" + d.Words.CheckItems + "` for details."}
 	case len(config.Warnings) > 0:

@@ -60,7 +60,7 @@ func (d *Doctor) starts(ctx context.Context, f clients.File, e, read clientconfi
 		return fmt.Sprintf("does not start as %s starts it: %s", f.Client.Title, cleantext.Line(err.Error()))
 	}
 	if f.Client.Outside() && !read.NamesRepository() {
-		return fmt.Sprintf("finds no project, because %s starts it outside of all; run `%s --client %s --repo PATH`", f.Client.Title, d.Words.Install, f.Client.ID)
+		return fmt.Sprintf("finds no project, because %s starts it outside every project; run `%s --client %s --repo PATH`", f.Client.Title, d.Words.Install, f.Client.ID)
 	}
 	if names := d.withheld(f.Client, read.Server); len(names) > 0 {
 		problem = fmt.Sprintf("runs without %s, which %s does not pass on", strings.Join(names, ", "), f.Client.Title)

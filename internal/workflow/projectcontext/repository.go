@@ -22,7 +22,7 @@ import (
 // Project describes the location of the project, and its HEAD.
 type Project struct {
 	Root string
-	// Repository is nil outside of git.
+	// Repository is nil outside git.
 	Repository *Repository
 	// Unnamed means that Root looks like a bare repository, which counts only if the user names it.
 	Unnamed bool

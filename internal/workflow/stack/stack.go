@@ -149,7 +149,7 @@ func (b *Branches) WithInferred(ctx context.Context) (*twig.State, []string, err
 // maxNote is the length of a note about a state that cannot be read.
 const maxNote = 200
 
-// Recorded returns what other tools than twig record about the branches, whether or not
+// Recorded returns what tools other than twig record about the branches, whether or not
 // there is a state; nil for nothing.
 func (b *Branches) Recorded(ctx context.Context) *twig.State {
 	if b.recorded == nil {

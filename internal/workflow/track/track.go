@@ -26,7 +26,7 @@ import (
 // ErrNoBranch means that a branch must be named, because none is checked out.
 var ErrNoBranch = errors.New("no branch is checked out; name one")
 
-// StackedError means that a branch has another parent already.
+// StackedError means that a branch already has another parent.
 type StackedError struct{ Branch, Parent string }
 
 func (e *StackedError) Error() string {

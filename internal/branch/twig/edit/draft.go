@@ -65,7 +65,7 @@ func (e *CycleError) Error() string {
 	if child == parent {
 		return fmt.Sprintf("%s cannot be stacked on itself", child)
 	}
-	return fmt.Sprintf("%s cannot be stacked on %s, which is stacked on it already: %s", child, parent, strings.Join(e.Path, " → "))
+	return fmt.Sprintf("%s cannot be stacked on %s, which is already stacked on it: %s", child, parent, strings.Join(e.Path, " → "))
 }
 
 // Depend stacks child on parent. It changes nothing if child is already stacked on parent, and

@@ -205,7 +205,7 @@ func TestRefusals(t *testing.T) {
 	root, file := withState(t, written)
 	for _, tt := range []struct{ child, parent, want string }{
 		{"b", "b", "b cannot be stacked on itself"},
-		{"main", "c", "main cannot be stacked on c, which is stacked on it already: c → b → main"},
+		{"main", "c", "main cannot be stacked on c, which is already stacked on it: c → b → main"},
 	} {
 		_, err := file.Change(t.Context(), func(d *edit.Draft) error { return d.Depend(tt.child, tt.parent) })
 		if _, ok := errors.AsType[*edit.CycleError](err); !ok || err.Error() != tt.want {

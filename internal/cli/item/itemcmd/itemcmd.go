@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,7 +116,12 @@ func (c Base) explain(ctx context.Context, err error, here *workspace.Workspace,
 		if ref := here.Sync(store).Offered(ctx); ref != "" {
 			return fmt.Errorf("this repository has shared work items on %s. Run `%s --shared`, then `%ssync`", cleantext.Line(ref), c.InitCommand, strings.TrimSuffix(c.InitCommand, "init"))
 		}
-		return fmt.Errorf("not a tic project (no .tic/ directory found). Run `%s` first", c.InitCommand)
+		return fmt.Errorf("not a tic project (no .tic/ directory found in %s or above it). Run `%s` first", cleantext.Line(c.Env.Dir), c.InitCommand)
+	}
+	if bad, ok := errors.AsType[*item.ConfigError](err); ok {
+		if path := pathOf(store); path != "" {
+			return fmt.Errorf("%s %s", cleantext.Line(filepath.Join(path, bad.File)), bad.Reason)
+		}
 	}
 	if _, done := errors.AsType[*explainedError](err); done {
 		return err
@@ -164,6 +170,16 @@ func (c Base) ExplainHeld(err error, what string) error {
 		return Explained(err, "to "+what+", add --steal")
 	}
 	return err
+}
+
+// pathOf returns the directory of a store, "" if it has none.
+func pathOf(s item.Store) string {
+	files, ok := s.(*local.Store)
+	if !ok {
+		return ""
+	}
+	path, _ := files.Path() // it is unknown without a project
+	return path
 }
 
 // lister is a store that lists the projects of its database that the role may see.
@@ -273,6 +289,11 @@ func Table(o *output.Writer, list []*item.Summary, opts TableOptions) error {
 	return o.Table(pipeColumns, rows)
 }
 
+// Worded returns a text of the store with the names that commands have in this program.
+func (c Base) Worded(text string) string {
+	return strings.ReplaceAll(text, "`copse item ", "`"+strings.TrimSuffix(c.InitCommand, "init"))
+}
+
 // Warn reports on stderr what could not be read.
 func (c Base) Warn(lists ...[]item.Warning) {
 	const most = 3
@@ -280,7 +301,7 @@ func (c Base) Warn(lists ...[]item.Warning) {
 	for _, list := range lists {
 		for _, w := range list {
 			if n++; n <= most {
-				c.Env.Notef("warning: %s %s", w.File, w.Reason)
+				c.Env.Notef("warning: %s %s", w.File, c.Worded(w.Reason))
 			}
 		}
 	}

@@ -81,6 +81,9 @@ program tic ignores.`,
 		if err != nil {
 			return err
 		}
+		if it.Link.Branch+it.Link.Worktree+it.Link.PullRequest == "" && o.Terminal() {
+			c.Env.Notef("note: the item has no links; `%s start %d` proposes a branch", c.Program, it.ID)
+		}
 		return printLink(o, &it, asJSON)
 	})
 	return cmd
@@ -159,12 +162,35 @@ repository runs. An item that another agent holds is refused.`,
 		if asJSON {
 			return out.JSON(done)
 		}
-		if run && plan.Worktree != "" {
+		if !run {
+			err := out.Line("%s", shellLine(plan.Command))
+			if out.Terminal() {
+				c.Env.Note("note: nothing has changed yet; --run runs this command, claims the item, and links it to the branch")
+			}
+			return err
+		}
+		if err := c.begun(ctx, s, plan); err != nil {
+			return err
+		}
+		if plan.Worktree != "" {
 			c.Env.Notef("note: to work on the item, run `%s`", shellLine([]string{"cd", plan.Worktree}))
 		}
-		return out.Line("%s", shellLine(plan.Command))
+		return nil
 	})
 	return cmd
+}
+
+// begun prints what the start of work on an item has changed.
+func (c cli) begun(ctx context.Context, s item.Store, plan backlog.Start) error {
+	it, err := s.Item(ctx, plan.ID)
+	if err != nil {
+		return err
+	}
+	out := c.Out()
+	return errors.Join(
+		out.Line("Ran: %s", shellLine(plan.Command)),
+		out.Line("#%d %s: %s, linked to the branch %s", it.ID, it.Title, it.Status, it.Link.Branch),
+	)
 }
 
 // begin claims an item for the worktree of a start, and calls do as its holder. A claim in this

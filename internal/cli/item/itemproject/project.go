@@ -445,11 +445,11 @@ func (c cli) doctor() *cobra.Command {
 		Use:   "doctor",
 		Short: "Find and repair problems after a merge or an edit",
 		Long: `Find problems in the files of the project: files that cannot be read or were not merged, and
-references to items that do not exist. With --repair, make the repairs that need no decision: finish an
-open merge, rebase, or cherry-pick of the items, field by field; give one of two items with the
-same ID a new ID; and remove references to items that do not exist. Then the command prints the
-git commands that finish the merge; with --add, it runs the first one, git add. The exit code is 1
-if problems remain.`,
+references to items that do not exist. With --repair, make the repairs that need no decision:
+finish an open merge, rebase, or cherry-pick of the items, field by field; give one of two items
+with the same ID a new ID; and remove references to items that do not exist. Then the command
+prints the git commands that finish the merge; with --add, it runs the first one, git add. The exit
+code is 1 if problems remain.`,
 		Example: "  " + strings.TrimSuffix(c.InitCommand, "init") + "doctor --repair",
 		Args:    app.NoArgs,
 		RunE: c.Run(func(ctx context.Context, store item.Store, _ []string) error {
@@ -583,10 +583,10 @@ func (c cli) report(r report, asJSON bool) error {
 			err = errors.Join(err, o.Line("%s", line))
 		}
 		for _, f := range r.Repaired {
-			err = errors.Join(err, o.Hang("", "repaired: "+f.File+" "+f.Text))
+			err = errors.Join(err, o.Hang("", "repaired: "+f.File+" "+c.Worded(f.Text)))
 		}
 		for _, f := range r.Found {
-			err = errors.Join(err, o.Hang("", f.File+" "+f.Text))
+			err = errors.Join(err, o.Hang("", f.File+" "+c.Worded(f.Text)))
 		}
 		for _, step := range r.Next {
 			err = errors.Join(err, o.Line("next: %s", step))

@@ -123,7 +123,7 @@ func (c check) trash(copies []item.Warning) ([]item.Warning, error) {
 		if _, err := c.Reader.Lookup(d.ID); item.IsNotFound(err) || slices.ContainsFunc(copies, func(w item.Warning) bool { return w.File == file }) {
 			continue
 		}
-		found = append(found, item.Warning{File: file, Reason: fmt.Sprintf("has the same number as a deleted item, %s; run doctor --repair", layout.Trashed(d.ID))})
+		found = append(found, item.Warning{File: file, Reason: fmt.Sprintf("has the same number as a deleted item, %s; run `copse item doctor --repair`", layout.Trashed(d.ID))})
 	}
 	return found, nil
 }
@@ -140,7 +140,7 @@ func checkItem(config item.Config, find item.Lookup, cycles item.Cycles, it *ite
 		{"priority", it.Priority, item.Priorities()},
 	} {
 		if len(field.valid) > 0 && !slices.Contains(field.valid, field.value) {
-			problems = append(problems, fmt.Sprintf("has the %s %q, which is none of %s", field.name, field.value, strings.Join(field.valid, ", ")))
+			problems = append(problems, fmt.Sprintf("has the %s %q, which is not one of %s", field.name, field.value, strings.Join(field.valid, ", ")))
 		}
 	}
 	for _, id := range dangling(find, it) {
@@ -205,7 +205,7 @@ func (c check) copies(ctx context.Context) ([]item.Warning, error) {
 	var found []item.Warning
 	for _, r := range joined.Reports {
 		if r.Kind == merge.Joined {
-			found = append(found, item.Warning{File: r.File, Reason: r.Text + "; run doctor --repair"})
+			found = append(found, item.Warning{File: r.File, Reason: r.Text + "; run `copse item doctor --repair`"})
 		}
 	}
 	return found, nil

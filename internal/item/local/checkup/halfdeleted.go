@@ -61,7 +61,7 @@ func (h HalfDeleted) In(all *item.Snapshot) *item.Snapshot {
 		it := h[id]
 		entries[id] = item.NewEntry(&it)
 		warnings = append(warnings, item.Warning{
-			File: layout.Trashed(id), Reason: "was deleted on one side of the merge and changed on the other; run doctor --repair to keep it",
+			File: layout.Trashed(id), Reason: "was deleted on one side of the merge and changed on the other; run `copse item doctor --repair` to keep it",
 		})
 	}
 	if len(entries) == 0 {

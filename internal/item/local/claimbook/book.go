@@ -39,7 +39,7 @@ type Book struct {
 	store rooted.Dir
 	dir   rooted.Dir
 	now   func() time.Time
-	// locked is the lock of a book outside of the store. It is taken inside of that of the
+	// locked is the lock of a book outside the store. It is taken inside that of the
 	// store. nil: the book is in the store, below directory.
 	locked    *lockedstore.Store
 	directory string
@@ -56,7 +56,7 @@ type entry struct {
 }
 
 const (
-	// lockFile is the lock of a book outside of a store.
+	// lockFile is the lock of a book outside a store.
 	lockFile = "lock"
 	// lockWait is how long a change of a book waits for other changes.
 	lockWait = 10 * time.Second

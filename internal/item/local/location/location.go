@@ -29,7 +29,7 @@ type Search struct {
 	// Dir is the working directory. The search uses the store in it or in the nearest directory
 	// above, up to Root.
 	Dir string
-	// Root is the root of the git worktree that contains Dir; empty outside of git, where only Dir
+	// Root is the root of the git worktree that contains Dir; empty outside git, where only Dir
 	// is searched.
 	Root string
 	// Main is the root of the main worktree, if Root is that of a linked one.
@@ -38,8 +38,8 @@ type Search struct {
 	// Elsewhere returns the user's directory for the items of this directory, and false if the user has
 	// not set one; nil is false.
 	Elsewhere func() (path string, ok bool, err error)
-	// Shared is the store that all worktrees of the repository share, outside of their trees; empty
-	// outside of git. It takes precedence over stores in the roots of worktrees, which branches can
+	// Shared is the store that all worktrees of the repository share, outside their trees; empty
+	// outside git. It takes precedence over stores in the roots of worktrees, which branches can
 	// contain, but not over stores in directories below a root.
 	Shared string
 }

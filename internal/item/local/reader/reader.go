@@ -139,7 +139,7 @@ func (r *Reader) Explain(err error) error {
 		return ConfigError(fmt.Errorf("cannot be used: %w", err))
 	}
 	if _, err := os.Lstat(filepath.Join(r.dir.Path(), newerName)); err == nil {
-		return ConfigError(errors.New("is missing: this store is kept in " + newerName + " by a newer tic, which copse cannot read"))
+		return ConfigError(errors.New("is missing: this store is in " + newerName + " by a newer tic, which copse cannot read"))
 	}
 	return ConfigError(errors.New("is missing; restore it, or initialize the project again"))
 }

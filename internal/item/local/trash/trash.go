@@ -75,7 +75,7 @@ func (t Trash) Delete(id item.ID, p item.Preview, change item.Change) error {
 	if _, err := t.Tx.Root().Lstat(layout.Trashed(id)); !errors.Is(err, fs.ErrNotExist) {
 		return &item.InvalidError{
 			Field:   "id",
-			Problem: fmt.Sprintf("A deleted item has the number %d as well: %s. Remove that file first", id, layout.Trashed(id)),
+			Problem: fmt.Sprintf("A deleted item also has the number %d: %s. Remove that file first", id, layout.Trashed(id)),
 		}
 	}
 	return t.perform(pending{Delete: id, Deleted: change.At, Children: idsOf(p.Children), Dependents: idsOf(p.Dependents), Change: change})

@@ -14,11 +14,11 @@ import (
 
 // ErrApart reports that two versions of a file are of different items with one number. One
 // file cannot keep both.
-var ErrApart = errors.New("two items have this number; run doctor --repair")
+var ErrApart = errors.New("two items have this number; run `copse item doctor --repair`")
 
 // ErrDeleted reports that one side deleted an item and the other changed it. It is kept, which
-// takes another file than the deleted one.
-var ErrDeleted = errors.New("one side deleted this item and the other changed it; run doctor --repair")
+// takes a file other than the deleted one.
+var ErrDeleted = errors.New("one side deleted this item and the other changed it; run `copse item doctor --repair`")
 
 // Merge merges one file of a store, as a merge driver of git must: it sees no other file. config is
 // the configuration, "" if it is unknown. The error is [ErrApart] or [ErrDeleted], or reports that

@@ -154,7 +154,7 @@ func (f *copied) settle(kind string, number item.ID) bool {
 	return true
 }
 
-// mistake is a number of the copy that means another item than in the original.
+// mistake is a number of the copy that means an item other than in the original.
 type mistake struct {
 	number item.ID
 	is     *match.Version // nil if the number means nothing in the copy

@@ -24,7 +24,7 @@ const (
 )
 
 // Announcer announces changes to the followers of a project. A change waits for no
-// announcement: they are made by a goroutine, outside of the transaction that changed, and
+// announcement: they are made by a goroutine, outside the transaction that changed, and
 // changes that come quickly share one. It is safe for concurrent use.
 type Announcer struct {
 	send func(ctx context.Context, payload string) error

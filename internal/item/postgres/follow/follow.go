@@ -2,7 +2,7 @@
 //
 // A process that changes a project calls [Announcer.Changed], and a process that follows the
 // project calls [Run]. Only the [State] of the project counts: Run asks for it and compares,
-// so that it skips no change and reports none twice. An announcement is a NOTIFY outside of
+// so that it skips no change and reports none twice. An announcement is a NOTIFY outside
 // the transaction that changed. It makes Run ask at once and says nothing more, so it may be
 // lost, forged, or late.
 //

@@ -71,7 +71,7 @@ func ErrSilent(limit time.Duration) error {
 	}
 }
 
-// isOurs reports whether an error has its words already.
+// isOurs reports whether an error already has its words.
 func isOurs(err error) bool {
 	_, store := errors.AsType[*item.StoreError](err)
 	_, invalid := errors.AsType[*item.InvalidError](err)

@@ -24,7 +24,7 @@ func (v *Verdicts) Stack(ctx context.Context, start string, asking Asking) (verd
 	return session.Read(ctx, v.o.Branches.Session(), func(ctx context.Context, view *session.View) (verdict.Status, error) {
 		out, changed, err := v.stack(ctx, view, start, asking)
 		if changed && err == nil {
-			// GitHub has other stacks than before; its answers are recent.
+			// GitHub has stacks other than before; its answers are recent.
 			out, _, err = v.stack(ctx, view, start, Recent)
 		}
 		return out, err

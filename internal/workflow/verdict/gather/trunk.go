@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
@@ -55,9 +56,7 @@ func (v *Verdicts) lag(ctx context.Context, repo *git.Repo, name string) (string
 	switch b := only.branches[0]; b.Unpulled {
 	case 0:
 		return "", nil
-	case 1:
-		return fmt.Sprintf("%s is 1 commit behind %s", name, b.Remote), nil
 	default:
-		return fmt.Sprintf("%s is %d commits behind %s", name, b.Unpulled, b.Remote), nil
+		return fmt.Sprintf("%s is %s behind %s", name, cleantext.Count(b.Unpulled, "commit"), b.Remote), nil
 	}
 }
