@@ -95,7 +95,7 @@ func TestEscapedInAnyWay(t *testing.T) {
 	}
 }
 
-// A secret of other characters than those of ASCII is found, too, and one that contains an
+// A secret of characters other than those of ASCII is found, too, and one that contains an
 // invisible character.
 func TestOtherCharacters(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,7 @@ const straight = "copse: straight"
 
 // often runs a statement that a process runs so often that planning it each time would cost more than
 // running it. It returns at most one row, whose last column is processColumn. A connection that goes
-// straight to the server prepares the statement. A pooler gives the connection another number than
+// straight to the server prepares the statement. A pooler gives the connection a number other than
 // that of the session's process, and can give each statement another session, where the prepared
 // one does not exist.
 func often(ctx context.Context, pool *pgxpool.Pool, scan func(pgx.Row) error, sql string, args ...any) error {

@@ -149,7 +149,7 @@ func (b *Backlog) Related(ctx context.Context, v View, id item.ID, list func(*it
 }
 
 // PreviewDeletion returns the effects of deleting an item, and the problems of items that could be
-// affected without being named. The error is an [*item.HeldError] if another agent than that of the
+// affected without being named. The error is an [*item.HeldError] if an agent other than that of the
 // context holds the item and it is not to be stolen.
 func (b *Backlog) PreviewDeletion(ctx context.Context, id item.ID, steal bool) (item.Preview, []item.Warning, error) {
 	it, err := b.backend.Item(ctx, id)
