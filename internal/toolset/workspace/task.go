@@ -39,7 +39,7 @@ type RunIn struct {
 	Arguments []string `json:"arguments,omitempty"`
 	Timeout   int      `json:"timeout_seconds,omitempty" min:"1" max:"7200" default:"600"`
 	// Background starts the task and answers immediately.
-	Background bool `json:"background,omitempty" description:"Answer at once with a task_id for get_task."`
+	Background bool `json:"background,omitempty" description:"Return a task_id for get_task."`
 }
 
 // RunOut is the outcome of a task, or the ID of one in the background.
