@@ -30,10 +30,12 @@ func parentOf(pid int) int {
 }
 
 // Started returns a text that differs between all processes that ever had a number: the
-// time at which the process started. It is "" if there is no such process.
+// time at which the process started. It is "" if there is no such process, or if it has ended and
+// its parent has not noticed yet.
 func Started(pid int) string {
+	const zombie = 5 // SZOMB of sys/proc.h
 	p, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
-	if err != nil || int(p.Proc.P_pid) != pid {
+	if err != nil || int(p.Proc.P_pid) != pid || p.Proc.P_stat == zombie {
 		return ""
 	}
 	return fmt.Sprintf("%d.%06d", p.Proc.P_starttime.Sec, p.Proc.P_starttime.Usec)

@@ -57,11 +57,15 @@ var bootID = sync.OnceValue(func() string { //nolint:gochecknoglobals // a const
 
 // Started returns a text that differs between all processes that ever had a number: the
 // system's boot and the clock tick in which the process started. It is "" if there is no
-// such process.
+// such process, or if it has ended and its parent has not noticed yet.
 func Started(pid int) string {
-	const starttime = 22 - 3 // the state is field 3 of the file
+	const threads, starttime = 20 - 3, 22 - 3 // the state is field 3 of the file
 	fields := stat(pid)
 	if len(fields) <= starttime {
+		return ""
+	}
+	// A process whose first thread has ended is alive while it has others.
+	if state := string(fields[0]); (state == "Z" || state == "X") && len(fields[threads]) == 1 && fields[threads][0] <= '1' {
 		return ""
 	}
 	return bootID() + "/" + string(fields[starttime])
