@@ -115,11 +115,11 @@ func run(ctx context.Context, o options) (report.Report, error) {
 		r.Tables, r.Left = append(r.Tables, tables...), append(r.Left, left...)
 	}
 	if wanted("growth") {
-		most := peers.Sizes[len(peers.Sizes)-1]
+		maximum := peers.Sizes[len(peers.Sizes)-1]
 		if o.short {
-			most = peers.Sizes[0]
+			maximum = peers.Sizes[0]
 		}
-		grown, left, err := peers.Growth(ctx, work, found, max(o.rounds/10, 5), most)
+		grown, left, err := peers.Growth(ctx, work, found, max(o.rounds/10, 5), maximum)
 		if err == nil {
 			r.Tables = append(r.Tables, grown)
 		}

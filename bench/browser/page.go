@@ -173,12 +173,12 @@ func (s *pageServer) inChromium(ctx context.Context, name string, rounds int) ([
 			return nil, err
 		}
 		time.Sleep(time.Second) // what happens at the beginning is measured above
-		most, worst, err := frames(tab, view.field)
+		usual, worst, err := frames(tab, view.field)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", view.what, err)
 		}
 		rows = append(rows,
-			report.Limit(name+view.what+", 19 of 20 frames", "ms", most, 34),
+			report.Limit(name+view.what+", 19 of 20 frames", "ms", usual, 34),
 			report.Row{What: name + view.what + ", longest frame", Unit: "ms", Value: worst, Within: true})
 	}
 	return rows, nil
@@ -226,7 +226,7 @@ func paints(tab context.Context, address string, rounds int) (paint, first, size
 
 // frames scrolls a page from end to end, or types into a field of it, and returns how far
 // apart its frames were meanwhile: those of 19 in 20, and the farthest.
-func frames(tab context.Context, field string) (most, worst float64, err error) {
+func frames(tab context.Context, field string) (usual, worst float64, err error) {
 	if _, err := chromedp.Run(tab, chromedp.Evaluate[bool](`(() => {
 		window.gaps = [];
 		let last = performance.now();

@@ -154,7 +154,7 @@ func (d *database) claims() ([]report.Row, error) {
 	var made, spent atomic.Int64 // spent is the time in calls that claim
 	held := make([][]int, len(all))
 	for claiming < d.window() {
-		took, err := together(all, func(i int, s *stdio.Server) error {
+		took, err := concurrently(all, func(i int, s *stdio.Server) error {
 			for range claimsOfOne {
 				took, answer, err := s.Call("claim_item", "{}")
 				if err != nil {
@@ -174,7 +174,7 @@ func (d *database) claims() ([]report.Row, error) {
 			return nil, err
 		}
 		claiming += took
-		took, err = together(all, func(i int, s *stdio.Server) error {
+		took, err = concurrently(all, func(i int, s *stdio.Server) error {
 			for _, id := range held[i] {
 				if _, _, err := s.Call("release_item", fmt.Sprintf(`{"id":%d}`, id)); err != nil {
 					return err
@@ -197,8 +197,8 @@ func (d *database) claims() ([]report.Row, error) {
 	}, nil
 }
 
-// together calls do for all servers at the same time, and returns how long all of it took.
-func together(all []*stdio.Server, do func(i int, s *stdio.Server) error) (time.Duration, error) {
+// concurrently calls do for all servers at the same time, and returns how long all of it took.
+func concurrently(all []*stdio.Server, do func(i int, s *stdio.Server) error) (time.Duration, error) {
 	var group sync.WaitGroup
 	failed := make([]error, len(all))
 	begin := time.Now()

@@ -26,7 +26,7 @@ const longest = 2 * time.Minute
 
 // Growth measures calls on more and more data: of copse at everything that grows, of the
 // other trackers at work items. A value of 0 is not measured.
-func Growth(ctx context.Context, work string, found []Peer, rounds int, most int) (t report.Table, left []string, err error) {
+func Growth(ctx context.Context, work string, found []Peer, rounds int, maximum int) (t report.Table, left []string, err error) {
 	t = report.Table{
 		Name: "growth", Title: "Growth", Note: "Warm calls on 1,000, 10,000 and 100,000 of a kind.",
 		Columns: []string{"1,000: ms", "10,000: ms", "100,000: ms"}, Log: true,
@@ -70,7 +70,7 @@ func Growth(ctx context.Context, work string, found []Peer, rounds int, most int
 	}
 	slow := make(map[string]bool)
 	for at, n := range Sizes {
-		if n > most {
+		if n > maximum {
 			left = append(left, fmt.Sprintf("growth to %s: the run is a short one", report.Thousands(n)))
 			continue
 		}

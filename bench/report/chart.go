@@ -26,11 +26,11 @@ func chart(t Table) []byte {
 	for _, l := range lines {
 		label = max(label, 7*len(l.Work)+24)
 	}
-	most, least := 0.0, math.Inf(1)
+	maximum, minimum := 0.0, math.Inf(1)
 	var servers []string
 	groups := 0
 	for i, l := range lines {
-		most, least = max(most, l.Values[0]), min(least, l.Values[0])
+		maximum, minimum = max(maximum, l.Values[0]), min(minimum, l.Values[0])
 		if !slices.Contains(servers, l.Server) {
 			servers = append(servers, l.Server)
 		}
@@ -40,10 +40,10 @@ func chart(t Table) []byte {
 	}
 	length := func(v float64) float64 {
 		if !t.Log {
-			return v / most * bars
+			return v / maximum * bars
 		}
-		floor := math.Pow(10, math.Floor(math.Log10(least))) / 2
-		return math.Log10(v/floor) / math.Log10(most/floor) * bars
+		floor := math.Pow(10, math.Floor(math.Log10(minimum))) / 2
+		return math.Log10(v/floor) / math.Log10(maximum/floor) * bars
 	}
 	height := top + len(lines)*barHeight + groups*gap + 8
 	var b bytes.Buffer

@@ -39,15 +39,15 @@ func WritePage(directory string, r Report) error {
 func shares(rows []Row) Table {
 	t := Table{Name: "budgets", Title: "Budgets", Columns: []string{"percent used"}}
 	for _, w := range rows {
-		var most float64
-		if n, err := fmt.Sscanf(w.Budget, "%g", &most); err != nil || n != 1 {
+		var maximum float64
+		if n, err := fmt.Sscanf(w.Budget, "%g", &maximum); err != nil || n != 1 {
 			continue
 		}
 		used := w.Value
 		if strings.HasSuffix(w.Budget, "×") {
 			used = w.Ratio
 		}
-		t.Rows = append(t.Rows, Line{w.What, "copse", []float64{100 * used / most}})
+		t.Rows = append(t.Rows, Line{w.What, "copse", []float64{100 * used / maximum}})
 	}
 	return t
 }

@@ -20,23 +20,23 @@ type Row struct {
 	// LeftOut is the part of the benchmark that was not measured; What says why.
 	LeftOut string `json:"left_out,omitempty"`
 
-	most float64 // of the budget, in its unit
+	maximum float64 // of the budget, in its unit
 }
 
 // Ratio returns a time beside that of a yardstick, of which it may be so many times as much.
-func Ratio(what string, floor, value time.Duration, most float64) Row {
+func Ratio(what string, floor, value time.Duration, maximum float64) Row {
 	r := float64(value) / float64(floor)
-	return Row{What: what, Unit: "ms", Value: Milliseconds(value), Floor: Milliseconds(floor), Ratio: r, Budget: fmt.Sprintf("%g×", most), Within: r <= most}
+	return Row{What: what, Unit: "ms", Value: Milliseconds(value), Floor: Milliseconds(floor), Ratio: r, Budget: fmt.Sprintf("%g×", maximum), Within: r <= maximum}
 }
 
 // Limit returns a value that may be as much as most.
-func Limit(what, unit string, value, most float64) Row {
-	return Row{What: what, Unit: unit, Value: value, Budget: fmt.Sprintf("%g %s", most, unit), Within: value <= most, most: most}
+func Limit(what, unit string, value, maximum float64) Row {
+	return Row{What: what, Unit: unit, Value: value, Budget: fmt.Sprintf("%g %s", maximum, unit), Within: value <= maximum, maximum: maximum}
 }
 
 // AtLeast returns a value that must be at least least.
-func AtLeast(what, unit string, value, least float64) Row {
-	return Row{What: what, Unit: unit, Value: value, Budget: fmt.Sprintf("≥ %g %s", least, unit), Within: value >= least}
+func AtLeast(what, unit string, value, minimum float64) Row {
+	return Row{What: what, Unit: unit, Value: value, Budget: fmt.Sprintf("≥ %g %s", minimum, unit), Within: value >= minimum}
 }
 
 // LeftOut returns the row of a part of the benchmark that was not measured. Its budgets are neither
@@ -54,10 +54,10 @@ func (r Row) Beside(floor float64) Row {
 // Grown returns r where n times as much is done as in small: it may take n times as much.
 // Without a budget for small there is none for r.
 func (r Row) Grown(n float64, small Row) Row {
-	if small.most == 0 {
+	if small.maximum == 0 {
 		return r.Beside(small.Value)
 	}
-	return Limit(r.What, r.Unit, r.Value, n*small.most).Beside(small.Value)
+	return Limit(r.What, r.Unit, r.Value, n*small.maximum).Beside(small.Value)
 }
 
 // Milliseconds returns a time as a [Row] has it.

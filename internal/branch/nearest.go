@@ -11,7 +11,7 @@ import (
 // then one contained in the other (with three characters or more), then by the number of edits;
 // ties by bytes.
 func nearest(name string, candidates []string) []string {
-	const most, longest, part = 5, 256, 3
+	const maximum, longest, part = 5, 256, 3
 	if name == "" || len(name) > longest {
 		return nil
 	}
@@ -45,7 +45,7 @@ func nearest(name string, candidates []string) []string {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.edits, b.edits), strings.Compare(a.name, b.name))
 	})
 	var names []string
-	for _, m := range matches[:min(most, len(matches))] {
+	for _, m := range matches[:min(maximum, len(matches))] {
 		names = append(names, m.name)
 	}
 	return names

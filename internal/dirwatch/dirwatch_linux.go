@@ -121,14 +121,14 @@ func isLocal(kind int64) bool {
 // limit returns how many directories one process takes at most: a part of what the system
 // has for all programs of the user together.
 func limit() int {
-	const most, part = 32 << 10, 4
+	const maximum, part = 32 << 10, 4
 	text, err := os.ReadFile("/proc/sys/fs/inotify/max_user_watches")
 	if err != nil {
-		return most / part
+		return maximum / part
 	}
 	all := 0
 	if _, err := fmt.Sscan(string(text), &all); err != nil {
-		return most / part
+		return maximum / part
 	}
-	return min(most, all/part)
+	return min(maximum, all/part)
 }

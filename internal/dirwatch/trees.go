@@ -18,13 +18,13 @@ const idle = 10 * time.Minute
 // them. It is safe for concurrent use. Watches that nobody asks about for ten minutes are
 // given back.
 type Trees struct {
-	mu    sync.Mutex
-	watch *Watch           // nil while nothing is watched
-	trees map[string]*tree // by root
-	of    map[Dir][]*tree  // the trees that have a directory
-	most  int              // how many directories are watched at most; 0 if that is not known yet
-	last  uint64           // the last count that was given
-	timer *time.Timer
+	mu      sync.Mutex
+	watch   *Watch           // nil while nothing is watched
+	trees   map[string]*tree // by root
+	of      map[Dir][]*tree  // the trees that have a directory
+	maximum int              // how many directories are watched at most; 0 if that is not known yet
+	last    uint64           // the last count that was given
+	timer   *time.Timer
 }
 
 // tree is a root with the directories below it that are watched.
@@ -52,7 +52,7 @@ func (t *Trees) Follow(root string, dirs []string) (count uint64, ok bool) {
 		return known.count, true
 	}
 	t.drop(root)
-	if !t.begin() || len(t.of)+len(dirs) > t.most {
+	if !t.begin() || len(t.of)+len(dirs) > t.maximum {
 		return 0, false
 	}
 	one := &tree{dirs: slices.Clone(dirs), count: t.next()}
@@ -65,7 +65,7 @@ func (t *Trees) Follow(root string, dirs []string) (count uint64, ok bool) {
 		if err != nil {
 			t.drop(root)
 			if errors.Is(err, ErrFull) {
-				t.most = cmp.Or(len(t.of), none) // leave the remaining watches to other programs
+				t.maximum = cmp.Or(len(t.of), none) // leave the remaining watches to other programs
 			}
 			return 0, false
 		}
@@ -98,16 +98,16 @@ func (t *Trees) Close() {
 
 // begin makes sure that there is a queue.
 func (t *Trees) begin() bool {
-	if t.watch != nil || t.most == none {
+	if t.watch != nil || t.maximum == none {
 		return t.watch != nil
 	}
 	watch, err := Open()
 	if err != nil {
-		t.most = none // it is not tried again
+		t.maximum = none // it is not tried again
 		return false
 	}
-	if t.most == 0 {
-		t.most = cmp.Or(limit(), none)
+	if t.maximum == 0 {
+		t.maximum = cmp.Or(limit(), none)
 	}
 	t.watch, t.trees, t.of = watch, make(map[string]*tree), make(map[Dir][]*tree)
 	if t.timer == nil {

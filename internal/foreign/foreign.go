@@ -151,10 +151,10 @@ func (l Line) Cut(n int) Line {
 			n -= size
 		}
 	}
-	most := max(page.Share(sizes, n), minName)
+	maximum := max(page.Share(sizes, n), minName)
 	for _, p := range l.parts {
 		if p.name || l.quoted {
-			p.text = cleantext.Cut(p.text, most)
+			p.text = cleantext.Cut(p.text, maximum)
 		}
 		cut.parts = append(cut.parts, p)
 	}

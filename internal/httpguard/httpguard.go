@@ -218,9 +218,9 @@ func refuse(w http.ResponseWriter, status int, message string) {
 
 // clip limits how much of a client's text an answer repeats.
 func clip(s string) string {
-	const most = 100
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "…"
+	const maximum = 100
+	if len(s) > maximum {
+		return strings.ToValidUTF8(s[:maximum], "") + "…"
 	}
 	return s
 }

@@ -54,12 +54,12 @@ func (e *UnsupportedError) Error() string { return e.What }
 // CheckPatch returns an [*InvalidError] for a text of a patch that is too long.
 func (l Limits) CheckPatch(p Patch) error {
 	for _, f := range []struct {
-		name  string
-		value *string
-		most  int
+		name    string
+		value   *string
+		maximum int
 	}{{"title", p.Title, l.Title}, {"description", p.Description, l.Description}} {
 		if f.value != nil {
-			if err := checkLength(f.name, *f.value, f.most); err != nil {
+			if err := checkLength(f.name, *f.value, f.maximum); err != nil {
 				return err
 			}
 		}
@@ -70,13 +70,13 @@ func (l Limits) CheckPatch(p Patch) error {
 // CheckComment returns an [*InvalidError] for a comment that is too long.
 func (l Limits) CheckComment(body string) error { return checkLength("comment", body, l.Comment) }
 
-func checkLength(field, text string, most int) error {
+func checkLength(field, text string, maximum int) error {
 	n := utf8.RuneCountInString(text)
-	if most == 0 || n <= most {
+	if maximum == 0 || n <= maximum {
 		return nil
 	}
 	return &InvalidError{
 		Field:   field,
-		Problem: fmt.Sprintf("The %s has %d characters, more than the %d allowed here. Shorten it, or put the rest into a comment", field, n, most),
+		Problem: fmt.Sprintf("The %s has %d characters, more than the %d allowed here. Shorten it, or put the rest into a comment", field, n, maximum),
 	}
 }

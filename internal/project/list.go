@@ -78,9 +78,9 @@ func (p *Project) List(ctx context.Context, asked string, r Range) (Listing, err
 	if start.hidden {
 		warnings = append(warnings, fmt.Sprintf("git ignores this directory; only its tracked files are listed (%s in all)", cleantext.Count(len(entries), "entry")))
 	}
-	w := walk{ctx: ctx, filter: flt, max: r.Max, enough: maxWalked, listing: Listing{Entries: []Entry{}, Warnings: warnings}}
+	w := walk{ctx: ctx, filter: flt, max: r.Max, countLimit: maxWalked, listing: Listing{Entries: []Entry{}, Warnings: warnings}}
 	if r.Few {
-		w.enough = r.Max
+		w.countLimit = r.Max
 	}
 	w.add(level{shown: name, real: real, rules: start}, entries)
 	for depth := 1; depth < r.Depth && len(w.next) > 0; depth++ {
@@ -97,13 +97,13 @@ func (p *Project) List(ctx context.Context, asked string, r Range) (Listing, err
 
 // walk goes through directories level by level.
 type walk struct {
-	ctx     context.Context
-	filter  *filter
-	max     int
-	enough  int // how many entries are counted
-	listing Listing
-	next    []level // the directories of the last level
-	closed  int     // number of unreadable directories
+	ctx        context.Context
+	filter     *filter
+	max        int
+	countLimit int // how many entries are counted
+	listing    Listing
+	next       []level // the directories of the last level
+	closed     int     // number of unreadable directories
 }
 
 // level is a directory to be listed.
@@ -163,7 +163,7 @@ func (w *walk) deeper() error {
 		if w.ctx.Err() != nil {
 			return context.Cause(w.ctx)
 		}
-		if w.listing.Total >= w.enough {
+		if w.listing.Total >= w.countLimit {
 			w.listing.More = true
 			w.next = nil
 			return nil

@@ -29,15 +29,15 @@ type Repository struct {
 
 // List is the list of repositories. It is safe for concurrent use.
 type List struct {
-	file    *cachedfile.File[[]Repository]
-	nowhere error // the reason why there is no file
+	file      *cachedfile.File[[]Repository]
+	unlocated error // the reason why there is no file
 }
 
 // New returns twig's list at [Path]. It reads nothing yet. Without a path, every Load fails.
 func New(goos string, getenv func(string) string, home string) *List {
 	path, err := Path(goos, getenv, home)
 	if err != nil {
-		return &List{nowhere: err}
+		return &List{unlocated: err}
 	}
 	return &List{file: cachedfile.New(path, MaxSize, parse)}
 }
@@ -46,8 +46,8 @@ func New(goos string, getenv func(string) string, home string) *List {
 // file. The caller must not change them. An error about the file begins with "registry.json: ",
 // describes the problem, and does not name the directory.
 func (l *List) Load() ([]Repository, error) {
-	if l.nowhere != nil {
-		return nil, l.nowhere
+	if l.unlocated != nil {
+		return nil, l.unlocated
 	}
 	repositories, err := l.file.Get()
 	if errors.Is(err, fs.ErrNotExist) {

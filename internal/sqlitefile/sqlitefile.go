@@ -244,11 +244,11 @@ func (t *table) payload(page []byte, at int) ([]byte, error) {
 	at += n
 	total := int(size)
 	local := total
-	if most := d.usable - 35; total > most {
-		least := (d.usable-12)*32/255 - 23
-		local = least + (total-least)%(d.usable-4)
-		if local > most {
-			local = least
+	if maximum := d.usable - 35; total > maximum {
+		minimum := (d.usable-12)*32/255 - 23
+		local = minimum + (total-minimum)%(d.usable-4)
+		if local > maximum {
+			local = minimum
 		}
 	}
 	if at+local > d.usable {

@@ -20,11 +20,11 @@ func WithRoom(ctx context.Context, r Room) context.Context {
 
 // RoomFor returns the maximum size of an answer in bytes for a tool that needs at most a given
 // size.
-func RoomFor(ctx context.Context, most int) int {
+func RoomFor(ctx context.Context, maximum int) int {
 	if r, _ := ctx.Value(roomKey{}).(Room); r.Bytes > 0 {
-		return min(r.Bytes, most)
+		return min(r.Bytes, maximum)
 	}
-	return most
+	return maximum
 }
 
 // RoomForLines returns the maximum number of lines of a text with a requested limit, 0 for none.

@@ -92,9 +92,9 @@ func sum[T any](list []T, size func(T) (int, error)) (total int, err error) {
 }
 
 func shortened(s string) string {
-	const most = 40
-	if len(s) > most {
-		return s[:most] + "…"
+	const maximum = 40
+	if len(s) > maximum {
+		return s[:maximum] + "…"
 	}
 	return s
 }

@@ -83,17 +83,17 @@ func Parse(data []byte) (file *ast.File, err error) {
 // deep reports whether a text opens more flow collections than may be nested. What
 // is in quotes and comments counts as well, up to a number that no text needs.
 func deep(data []byte) bool {
-	depth, most := 0, 0
+	depth, maximum := 0, 0
 	for _, b := range data {
 		switch b {
 		case '[', '{':
 			depth++
-			most = max(most, depth)
+			maximum = max(maximum, depth)
 		case ']', '}':
 			depth = max(depth-1, 0)
 		}
 	}
-	return most > MaxDepth
+	return maximum > MaxDepth
 }
 
 func tooDeep(line int) error {

@@ -193,14 +193,14 @@ func (m *merger) cutCycles() {
 }
 
 func (m *merger) cut(cycle []string) {
-	least := slices.MaxFunc(cycle, func(a, b string) int { return cmp.Compare(m.edges[a].rank, m.edges[b].rank) })
-	e := m.edges[least]
+	weakest := slices.MaxFunc(cycle, func(a, b string) int { return cmp.Compare(m.edges[a].rank, m.edges[b].rank) })
+	e := m.edges[weakest]
 	if e.source == Twig {
 		return
 	}
-	delete(m.edges, least)
+	delete(m.edges, weakest)
 	if m.told++; m.told <= maxNotes {
-		m.note("parent of %s: %s says %s, which is stacked on it; copse ignores this record", least, e.source, e.Parent)
+		m.note("parent of %s: %s says %s, which is stacked on it; copse ignores this record", weakest, e.source, e.Parent)
 	}
 }
 

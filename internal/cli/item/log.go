@@ -58,10 +58,10 @@ func changeOf(c item.Change) change {
 
 // summary describes a change on one line. A brief summary has the beginnings of long values.
 func summary(c item.Change, brief bool) string {
-	const most = 60
+	const maximum = 60
 	quote := func(s string) string {
 		if s = cleantext.Line(s); brief {
-			s = cleantext.Cut(s, most)
+			s = cleantext.Cut(s, maximum)
 		}
 		return fmt.Sprintf("%q", s)
 	}

@@ -84,10 +84,10 @@ func explain(ctx context.Context, err error, res xec.Result) error {
 
 // join puts the text on stderr before a reason.
 func join(res xec.Result, reason string) string {
-	const most = 4 << 10
+	const maximum = 4 << 10
 	written := strings.TrimSpace(cleantext.Block(string(res.Stderr)))
-	if len(written) > most {
-		written = strings.ToValidUTF8(written[:most], "") + "…"
+	if len(written) > maximum {
+		written = strings.ToValidUTF8(written[:maximum], "") + "…"
 	}
 	if written == "" {
 		return reason

@@ -106,7 +106,7 @@ func testHistoryBounded(t *testing.T, p Project) {
 	if len(log) != item.MaxHistory || !strings.Contains(tell(log[0]), fmt.Sprintf("to %q", fmt.Sprint("title ", more))) {
 		t.Errorf("%d changes, the first is %s", len(log), tell(log[0]))
 	}
-	if most := ada.Capabilities().Limits.Description; most != 0 && most <= item.MaxHistoryText {
+	if maximum := ada.Capabilities().Limits.Description; maximum != 0 && maximum <= item.MaxHistoryText {
 		return // no value is too long
 	}
 	ada.change(1, item.Patch{Description: new(strings.Repeat("x", item.MaxHistoryText+1)), Assignee: new("eve")})

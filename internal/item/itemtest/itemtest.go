@@ -259,7 +259,7 @@ func testTextsSurvive(t *testing.T, b backend) {
 		"two\nlines", "\ttabs\n\tin front", "CRLF\r\nline", strings.Repeat("eighty columns ", 20) + ".", "a\n---\nb", "\\---", "##  Comments",
 		"a\n## Comments\nb", "#\\# Comments", "a\n\n## Comments\n\n---\nauthor: x\ndate: y\n\nz", "<<<<<<< x", "\x00\x1b[31m", "a\u2028\u0085b",
 	} {
-		if most := b.Capabilities().Limits.Title; most != 0 && len(text) > most {
+		if maximum := b.Capabilities().Limits.Title; maximum != 0 && len(text) > maximum {
 			continue
 		}
 		d := item.Draft{Title: text, Assignee: text, Labels: []string{strings.TrimSpace(text)}, Description: text}
@@ -594,32 +594,32 @@ func testRestoreNoCycle(t *testing.T, b backend) {
 func testLimits(t *testing.T, b backend) {
 	limits := b.Capabilities().Limits
 	b.create(item.Draft{Title: "x"})
-	long := func(most int) string { return strings.Repeat("é", most) }
-	refused := func(what string, most int, err error) {
+	long := func(maximum int) string { return strings.Repeat("é", maximum) }
+	refused := func(what string, maximum int, err error) {
 		t.Helper()
 		invalid, ok := errors.AsType[*item.InvalidError](err)
-		if !ok || !strings.Contains(err.Error(), fmt.Sprintf("has %d characters, more than the %d allowed here", most+1, most)) {
+		if !ok || !strings.Contains(err.Error(), fmt.Sprintf("has %d characters, more than the %d allowed here", maximum+1, maximum)) {
 			t.Errorf("%s: got %v (%T)", what, err, invalid)
 		}
 	}
-	if most := limits.Title; most > 0 {
-		diff(t, "title", long(most), b.update(1, item.Patch{Title: new(long(most))}).Title)
-		_, err := b.Update(t.Context(), 1, item.Patch{Title: new(long(most + 1)), Status: new("done")})
-		refused("title", most, err)
-		_, err = b.Create(t.Context(), item.Draft{Title: long(most + 1)})
-		refused("title of a new item", most, err)
+	if maximum := limits.Title; maximum > 0 {
+		diff(t, "title", long(maximum), b.update(1, item.Patch{Title: new(long(maximum))}).Title)
+		_, err := b.Update(t.Context(), 1, item.Patch{Title: new(long(maximum + 1)), Status: new("done")})
+		refused("title", maximum, err)
+		_, err = b.Create(t.Context(), item.Draft{Title: long(maximum + 1)})
+		refused("title of a new item", maximum, err)
 	}
-	if most := limits.Description; most > 0 {
-		diff(t, "description", long(most), b.update(1, item.Patch{Description: new(long(most))}).Description)
-		_, err := b.Update(t.Context(), 1, item.Patch{Description: new(long(most + 1)), Status: new("done")})
-		refused("description", most, err)
+	if maximum := limits.Description; maximum > 0 {
+		diff(t, "description", long(maximum), b.update(1, item.Patch{Description: new(long(maximum))}).Description)
+		_, err := b.Update(t.Context(), 1, item.Patch{Description: new(long(maximum + 1)), Status: new("done")})
+		refused("description", maximum, err)
 	}
-	if most := limits.Comment; most > 0 {
-		if _, err := b.AddComment(t.Context(), 1, "", long(most)); err != nil {
+	if maximum := limits.Comment; maximum > 0 {
+		if _, err := b.AddComment(t.Context(), 1, "", long(maximum)); err != nil {
 			t.Error(err)
 		}
-		_, err := b.AddComment(t.Context(), 1, "", long(most+1))
-		refused("comment", most, err)
+		_, err := b.AddComment(t.Context(), 1, "", long(maximum+1))
+		refused("comment", maximum, err)
 	}
 	diff(t, "items", 1, b.snapshot().Len())
 	diff(t, "status", "backlog", b.item(1).Status)

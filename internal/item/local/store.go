@@ -211,7 +211,7 @@ func (s *Store) Create(ctx context.Context, d item.Draft) (it item.Item, err err
 	book := s.book(ctx, f)
 	err = s.changeIn(ctx, f, func(w *writer) error {
 		if book != nil {
-			w.elsewhere = func(least item.ID) item.ID { return book.Next(ctx, least) }
+			w.elsewhere = func(minimum item.ID) item.ID { return book.Next(ctx, minimum) }
 		}
 		it, err = w.create(d)
 		return err

@@ -35,7 +35,7 @@ type writer struct {
 	undoes, stolen string
 	// elsewhere returns a number, not less than one, that no other branch or worktree
 	// has given out; nil if nobody can tell.
-	elsewhere func(least item.ID) item.ID
+	elsewhere func(minimum item.ID) item.ID
 }
 
 // prepare makes what the private directory needs, and finishes what was begun.
@@ -115,9 +115,9 @@ func (w *writer) nextID(config *ticfile.Config) (item.ID, error) {
 	return w.firstFree(w.elsewhere(id))
 }
 
-// firstFree returns the first free number from least.
-func (w *writer) firstFree(least item.ID) (item.ID, error) {
-	for id := least; id <= item.MaxID; id++ {
+// firstFree returns the first free number from minimum.
+func (w *writer) firstFree(minimum item.ID) (item.ID, error) {
+	for id := minimum; id <= item.MaxID; id++ {
 		free, err := w.free(id)
 		if free || err != nil {
 			return id, err

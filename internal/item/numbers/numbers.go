@@ -89,12 +89,12 @@ func (s *store) largest() item.ID {
 	return min(item.ID(largest), plausible)
 }
 
-// Next returns the number for a new item, at least least, and notes that it is given
+// Next returns the number for a new item, at least minimum, and notes that it is given
 // out.
-func (b *Book) Next(ctx context.Context, least item.ID) item.ID {
-	next := least
+func (b *Book) Next(ctx context.Context, minimum item.ID) item.ID {
+	next := minimum
 	b.change(ctx, func(s *store) {
-		next = max(least, s.largest()+1)
+		next = max(minimum, s.largest()+1)
 		s.Given = number(next)
 	})
 	return next

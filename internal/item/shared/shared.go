@@ -97,8 +97,8 @@ func (s *Syncer) exchanged(ctx context.Context, r *Result) error {
 
 // pause waits a little longer after each attempt, and not as long as others do.
 func pause(ctx context.Context, attempt int) error {
-	const step, most = 20 * time.Millisecond, 2 * time.Second
-	wait := rand.N(min(step<<min(attempt, 10), most)) + time.Millisecond
+	const step, maximum = 20 * time.Millisecond, 2 * time.Second
+	wait := rand.N(min(step<<min(attempt, 10), maximum)) + time.Millisecond
 	select {
 	case <-time.After(wait):
 		return nil

@@ -64,16 +64,16 @@ func (o *Output) Write(p []byte) (int, error) {
 func (o *Output) Text() (text string, leftOut int64) { return o.TextOf(MaxOutput) }
 
 // TextOf returns Text with at most n bytes of the stored output.
-func (o *Output) TextOf(most int) (text string, leftOut int64) {
+func (o *Output) TextOf(maximum int) (text string, leftOut int64) {
 	o.mu.Lock()
 	head := o.head
 	tail := append(append([]byte{}, o.tail[o.next:]...), o.tail[:o.next]...)
 	leftOut = o.total - int64(len(head)) - int64(len(tail))
 	o.mu.Unlock()
-	if over := len(head) + len(tail) - most; over > 0 {
+	if over := len(head) + len(tail) - maximum; over > 0 {
 		all := slices.Concat(head, tail)
 		leftOut += int64(over)
-		head, tail = all[:most/2], all[len(all)-(most-most/2):]
+		head, tail = all[:maximum/2], all[len(all)-(maximum-maximum/2):]
 	}
 	if leftOut == 0 {
 		return clean(slices.Concat(head, tail)), 0

@@ -17,7 +17,7 @@ const (
 // body finds parameters in the body of a recipe.
 func (r *recipe) body() {
 	if r.isScript() {
-		s := scanner{doubt: !r.posixScript(), other: !r.posixScript()}
+		s := scanner{unsupported: !r.posixScript(), other: !r.posixScript()}
 		for i, line := range r.Body {
 			if i == 0 && strings.HasPrefix(text(line), "#!") {
 				for _, fragment := range line {
@@ -30,7 +30,7 @@ func (r *recipe) body() {
 		}
 		return
 	}
-	start := scanner{doubt: !r.module.shell(), other: !r.module.shell()}
+	start := scanner{unsupported: !r.module.shell(), other: !r.module.shell()}
 	s := start
 	for _, line := range r.Body {
 		s = r.line(line, s)
@@ -244,7 +244,7 @@ func (r *recipe) commands(e any) {
 	shell := len(parts) > 2 && parts[0] == "call" && parts[1] == "shell"
 	if shell {
 		posix := r.module.shell()
-		r.expression(parts[2], scanner{doubt: !posix, other: !posix}, true)
+		r.expression(parts[2], scanner{unsupported: !posix, other: !posix}, true)
 		if r.reads(parts[2]) {
 			r.markAll(parts[3:], ReadAgain)
 		}

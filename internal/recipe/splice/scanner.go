@@ -13,8 +13,8 @@ type scanner struct {
 	inWord  bool
 	escaped bool
 	comment bool
-	// doubt means that the script has something that the scanner does not support.
-	doubt bool
+	// unsupported means that the script has something that the scanner does not support.
+	unsupported bool
 	// other means that it is not a POSIX shell script at all.
 	other bool
 	// patterns means that there was a case statement, whose patterns end with a parenthesis.
@@ -23,7 +23,7 @@ type scanner struct {
 
 // protects reports whether quote() protects a value at the current position.
 func (s *scanner) protects() bool {
-	return !s.doubt && !s.escaped && !s.comment && s.last != '$' && (s.open == "" || s.top() == '(')
+	return !s.unsupported && !s.escaped && !s.comment && s.last != '$' && (s.open == "" || s.top() == '(')
 }
 
 // value skips a value that does not change the open constructs.
@@ -34,7 +34,7 @@ func (s *scanner) value() {
 // insert skips a value. An unknown value can change the open constructs.
 func (s *scanner) insert(unknown bool) {
 	s.value()
-	s.doubt = s.doubt || unknown
+	s.unsupported = s.unsupported || unknown
 }
 
 func (s *scanner) top() byte {
@@ -59,7 +59,7 @@ func (s *scanner) feed(text string) {
 
 func (s *scanner) next(c byte) {
 	switch {
-	case s.doubt:
+	case s.unsupported:
 		return
 	case s.escaped:
 		s.escaped = false
@@ -93,7 +93,7 @@ func (s *scanner) inBraces(c byte) {
 	case '}':
 		s.pop()
 	case '\'', '"', '`', '\\', '$', '{':
-		s.doubt = true
+		s.unsupported = true
 	}
 }
 
@@ -104,7 +104,7 @@ func (s *scanner) inDouble(c byte) {
 	case '\\':
 		s.escaped = true
 	case '`':
-		s.doubt = true
+		s.unsupported = true
 	default:
 		s.expansion(c)
 	}
@@ -118,11 +118,11 @@ func (s *scanner) expansion(c byte) {
 	switch c {
 	case '(':
 		s.push('(')
-		s.doubt = s.doubt || s.patterns
+		s.unsupported = s.unsupported || s.patterns
 	case '{':
 		s.push('{')
 	case '[':
-		s.doubt = true
+		s.unsupported = true
 	}
 }
 
@@ -131,27 +131,27 @@ func (s *scanner) inCode(c byte) {
 	case '\\':
 		s.escaped = true
 	case '`':
-		s.doubt = true
+		s.unsupported = true
 	case '\'':
 		if s.last == '$' {
-			s.doubt = true // other escapes
+			s.unsupported = true // other escapes
 		}
 		s.push('\'')
 	case '"':
 		s.push('"')
 	case '(':
 		if s.last == '(' {
-			s.doubt = true // arithmetic
+			s.unsupported = true // arithmetic
 		}
 		s.push('(')
-		s.doubt = s.doubt || s.patterns
+		s.unsupported = s.unsupported || s.patterns
 	case ')':
 		if s.top() == '(' {
 			s.pop()
 		}
 	case '<':
 		if s.last == '<' {
-			s.doubt = true // a here-document
+			s.unsupported = true // a here-document
 		}
 	case '#':
 		s.comment = !s.inWord
@@ -164,13 +164,13 @@ func (s *scanner) inCode(c byte) {
 func merge(a, b scanner) scanner {
 	special := func(c byte) bool { return strings.IndexByte("$(<", c) >= 0 }
 	if a.open != b.open || a.escaped != b.escaped || a.comment != b.comment || a.last != b.last && (special(a.last) || special(b.last)) {
-		a.doubt = true
+		a.unsupported = true
 	}
 	if a.last != b.last {
 		a.last = 'x'
 	}
 	a.inWord = a.inWord && b.inWord
-	a.doubt = a.doubt || b.doubt
+	a.unsupported = a.unsupported || b.unsupported
 	a.patterns = a.patterns || b.patterns
 	return a
 }

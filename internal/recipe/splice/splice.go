@@ -175,7 +175,7 @@ func (r *recipe) analyze() map[string]string {
 	r.dependencies()
 	// A default value can use earlier parameters.
 	for _, p := range slices.Backward(r.Parameters) {
-		r.expression(p.Default, scanner{doubt: true}, false)
+		r.expression(p.Default, scanner{unsupported: true}, false)
 		if _, ok := r.spliced[p.Name]; ok {
 			r.markAll(p.Default, fmt.Sprintf("the default value of %s uses it, and %s", p.Name, r.spliced[p.Name]))
 		}
@@ -244,7 +244,7 @@ func (r *recipe) attributes() {
 func (r *recipe) dependencies() {
 	for _, d := range r.Dependencies {
 		for _, e := range d.Arguments {
-			r.expression(e, scanner{doubt: true}, false)
+			r.expression(e, scanner{unsupported: true}, false)
 		}
 		to := r.module.find(d.Recipe)
 		if to == nil || d.Star != nil {

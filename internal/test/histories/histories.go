@@ -344,8 +344,8 @@ func (c *clone) merges(what string, args ...string) error {
 		return err
 	}
 	_, failed := c.git(args...)
-	const most = 100
-	for range most {
+	const maximum = 100
+	for range maximum {
 		if errors.Is(failed, errCrashed) {
 			return c.undo(before)
 		}

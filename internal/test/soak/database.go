@@ -54,8 +54,8 @@ func failingDatabase(r *rig) ([]result, error) {
 	for i := range servers {
 		working.Go(func() { d.work(i, i%3 == 0) })
 	}
-	const least = 2 // crashes
-	for d.crashes < least || r.goOn() {
+	const minimum = 2 // crashes
+	for d.crashes < minimum || r.goOn() {
 		time.Sleep(300*time.Millisecond + time.Duration(d.number(700))*time.Millisecond)
 		db.End(syscall.SIGQUIT)
 		if err := db.Launch(); err != nil {

@@ -16,8 +16,8 @@ const (
 	insideOther = 16
 	// wholeWord is added where the word in the name ends with it.
 	wholeWord = 10
-	// together is added if several words are adjacent in the name.
-	together = 20
+	// adjacent is added if several words are adjacent in the name.
+	adjacent = 20
 	// covered is added for a name without other text, and less for a longer one.
 	covered = 10
 	// isID is for a number or a key that is the whole query.
@@ -55,7 +55,7 @@ func (q query) score(name, other string) int {
 func (q query) sum(points int, name string) int {
 	score := points / len(q.words)
 	if len(q.words) > 1 && strings.Contains(name, q.whole) {
-		score += together
+		score += adjacent
 	}
 	if len(name) > 0 {
 		score += covered * min(len(q.whole), len(name)) / len(name)
@@ -65,11 +65,11 @@ func (q query) sum(points int, name string) int {
 
 // inName returns the points of a word for the best place where a name has it.
 func inName(name, word string) int {
-	most := 0
+	maximum := 0
 	for from := 0; ; {
 		at := strings.Index(name[from:], word)
 		if at < 0 {
-			return most
+			return maximum
 		}
 		at += from
 		end := at + len(word)
@@ -85,8 +85,8 @@ func inName(name, word string) int {
 		if points > insideName && endsAt(name, end) {
 			points += wholeWord
 		}
-		if most = max(most, points); at == 0 && points > beginsName {
-			return most
+		if maximum = max(maximum, points); at == 0 && points > beginsName {
+			return maximum
 		}
 		_, size := utf8.DecodeRuneInString(name[at:])
 		from = at + size

@@ -185,8 +185,8 @@ func (g *guard) signal(s syscall.Signal) {
 }
 
 // await reaps until done, at most for a time, and reports whether it is done.
-func (g *guard) await(most time.Duration, done func() bool) bool {
-	limit := time.NewTimer(most)
+func (g *guard) await(maximum time.Duration, done func() bool) bool {
+	limit := time.NewTimer(maximum)
 	defer limit.Stop()
 	for g.reap(); !done(); g.reap() {
 		select {

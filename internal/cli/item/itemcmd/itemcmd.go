@@ -184,26 +184,26 @@ func pathOf(s item.Store) string {
 
 // lister is a store that lists the projects of its database that the role may see.
 type lister interface {
-	Projects(ctx context.Context, most int) (names []string, err error)
+	Projects(ctx context.Context, maximum int) (names []string, err error)
 }
 
 // others names the projects that the database has, as far as the role may see them.
 func others(ctx context.Context, store item.Store) string {
-	const most, longest = 10, 60
+	const maximum, longest = 10, 60
 	database, ok := store.(lister)
 	if !ok {
 		return ""
 	}
-	names, err := database.Projects(ctx, most+1)
+	names, err := database.Projects(ctx, maximum+1)
 	if err != nil || len(names) == 0 {
 		return "" // the database is empty, or shows its projects to others
 	}
-	quoted := make([]string, 0, most)
-	for _, name := range names[:min(len(names), most)] {
+	quoted := make([]string, 0, maximum)
+	for _, name := range names[:min(len(names), maximum)] {
 		quoted = append(quoted, strconv.Quote(cleantext.Cut(cleantext.Line(name), longest)))
 	}
 	text := ", but has " + strings.Join(quoted, ", ")
-	if len(names) > most {
+	if len(names) > maximum {
 		text += ", and more"
 	}
 	return text
@@ -296,16 +296,16 @@ func (c Base) Worded(text string) string {
 
 // Warn reports on stderr what could not be read.
 func (c Base) Warn(lists ...[]item.Warning) {
-	const most = 3
+	const maximum = 3
 	n := 0
 	for _, list := range lists {
 		for _, w := range list {
-			if n++; n <= most {
+			if n++; n <= maximum {
 				c.Env.Notef("warning: %s %s", w.File, c.Worded(w.Reason))
 			}
 		}
 	}
-	if n > most {
-		c.Env.Notef("warning: %d more; `%s doctor` lists all", n-most, strings.TrimSuffix(c.InitCommand, " init"))
+	if n > maximum {
+		c.Env.Notef("warning: %d more; `%s doctor` lists all", n-maximum, strings.TrimSuffix(c.InitCommand, " init"))
 	}
 }

@@ -31,8 +31,8 @@ func LinkName(created string) (string, bool) {
 		}
 		return -1
 	}, created)
-	const most = 64
-	return path.Join(Links, stamp+LinkExtension), stamp != "" && len(stamp) <= most
+	const maximum = 64
+	return path.Join(Links, stamp+LinkExtension), stamp != "" && len(stamp) <= maximum
 }
 
 // ReadLink returns the link of an item that was created at a time. An unreadable link counts as

@@ -179,8 +179,8 @@ func apart(ahead, behind int, base string) foreign.Line {
 // maxWorktrees is how many other worktrees are named.
 const maxWorktrees = 8
 
-func worktrees(list []git.Worktree, most int) foreign.Line {
-	shown := min(len(list), most)
+func worktrees(list []git.Worktree, maximum int) foreign.Line {
+	shown := min(len(list), maximum)
 	var names []foreign.Line
 	for _, w := range list[:shown] {
 		names = append(names, worktree(w))
