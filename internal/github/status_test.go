@@ -185,8 +185,8 @@ func TestStatusFails(t *testing.T) {
 		{githubtest.Forbidden, "/reviews", remote.Refused},
 		{githubtest.RateLimit, "/check-runs", remote.RateLimited},
 		{githubtest.SecondaryLimit, "/status", remote.RateLimited},
-		{githubtest.Garbage, "/reviews", remote.Failed},
-		{githubtest.WebPage, "/status", remote.Failed},
+		{githubtest.Garbage, "/reviews", remote.Misdirected},
+		{githubtest.WebPage, "/status", remote.Misdirected},
 	} {
 		t.Run(string(tt.kind)+tt.path, func(t *testing.T) {
 			t.Parallel()
