@@ -101,7 +101,7 @@ func TestHang(t *testing.T) {
 		fake.ServeHTTP(w, r)
 	}))
 	_, err := client.Issue(ctx, "PROJ-1")
-	check(t, err, remote.Failed, 0, "cancelled")
+	check(t, err, remote.Failed, 0, "canceled")
 }
 
 func TestNotFound(t *testing.T) {
