@@ -15,6 +15,11 @@ func (e Env) guarded() (_ Env, flush func()) {
 		e.Secrets.Add(e.Getenv(name))
 	}
 	e.Secrets.AddLogin(e.Getenv("JIRA_EMAIL"), e.Getenv("JIRA_TOKEN"))
+	for _, name := range []string{"COPSE_ITEMS", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"} {
+		if address := e.Getenv(name); address != "" {
+			secret.InURL(address, e.Secrets.AddLogin)
+		}
+	}
 	out, errs := e.Secrets.Writer(e.Stdout), e.Secrets.Writer(e.Stderr)
 	e.Stdout, e.Stderr = out, errs
 	return e, func() {

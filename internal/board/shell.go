@@ -108,6 +108,9 @@ func (s *shell) screen(v View, p Page, f frame) (screen, error) {
 // attribute returns text as the value of an attribute in quotes.
 func attribute(text string) string { return template.HTMLEscapeString(markup.Harmless(text)) }
 
+// label returns foreign text as the value of an attribute in quotes, without secrets.
+func (r *renderer) label(text string) string { return r.Kit.Redacted(attribute(text)) }
+
 // sections renders the list of sections.
 func (r *renderer) sections(p Page) part {
 	list := part{id: "sections", list: true, before: `<div id="sections" class="` + attribute(p.Class) + `">`, after: `</div>`}
@@ -119,7 +122,7 @@ func (r *renderer) sections(p Page) part {
 		}
 		frame := part{
 			id:     id,
-			before: `<section id="` + id + `" class="card ` + attribute(one.Class) + `" aria-label="` + attribute(one.Label) + `">`,
+			before: `<section id="` + id + `" class="card ` + attribute(one.Class) + `" aria-label="` + r.label(one.Label) + `">`,
 			after:  `</section>`,
 			parts: []part{
 				{id: id + "-head", html: `<header id="` + id + `-head">` + string(one.Head) + `</header>`},
@@ -158,7 +161,7 @@ func (r *renderer) detail(d *Detail) part {
 	if d == nil {
 		return frame
 	}
-	frame.before = `<aside id="detail" aria-label="` + attribute(d.Title) + `">`
+	frame.before = `<aside id="detail" aria-label="` + r.label(d.Title) + `">`
 	blocks := part{id: "blocks", list: true, before: `<div id="blocks">`, after: `</div>`}
 	for _, block := range d.Blocks {
 		id := idOf("blocks", block.Key)

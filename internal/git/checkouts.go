@@ -34,7 +34,7 @@ type entry struct {
 // entries returns the linked worktrees, as many as are looked at, and whether these are all.
 func (r *Repo) entries() (list []entry, all bool, err error) {
 	dir := filepath.Join(r.commonDir, "worktrees")
-	names, err := os.ReadDir(dir)
+	names, err := regular.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, false, fmt.Errorf("list worktrees: %w", err)
 	}

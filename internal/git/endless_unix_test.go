@@ -33,7 +33,7 @@ var gits = []string{
 	".git/refs/heads/main", ".git/refs/heads/other", ".git/refs/remotes/origin/main", ".git/refs/replace/x", ".git/refs/tags/x",
 	".git/shallow", ".git/info/attributes", ".git/info/exclude", ".git/info/grafts", ".git/objects/info/alternates",
 	".git/logs/refs/heads/main", ".git/MERGE_HEAD", ".git/rebase-merge/head-name", ".git/worktrees/linked/gitdir",
-	".git/worktrees/linked/HEAD", ".git/remotes/origin", ".gitattributes", ".gitignore", ".gitmodules", ".mailmap",
+	".git/worktrees/linked/HEAD", ".git/worktrees", ".git/remotes/origin", ".gitattributes", ".gitignore", ".gitmodules", ".mailmap",
 	"sub/.gitignore",
 }
 
@@ -139,6 +139,27 @@ func TestObstacle(t *testing.T) {
 	broken, ok := errors.AsType[*git.BrokenError](err)
 	if !ok || broken.Path != pipe {
 		t.Errorf("error is %v, want a *BrokenError about %q", err, pipe)
+	}
+}
+
+// So is one in an object directory that the repository borrows from.
+func TestObstacleInAlternates(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir := g.Init()
+	gittest.Write(t, join(dir, "a.txt"), "text\n")
+	g.Run(dir, "add", ".")
+	g.Commit(dir, "first")
+	name := join(dir, "alt", "pack", "pack-"+strings.Repeat("1", 40))
+	gittest.Write(t, name+".pack", "")
+	if err := syscall.Mkfifo(name+".idx", 0o600); err != nil {
+		t.Skip(err)
+	}
+	gittest.Write(t, join(dir, ".git", "objects", "info", "alternates"), "../../alt\n")
+	_, err := discover(t, g, dir).Tips(t.Context())
+	broken, ok := errors.AsType[*git.BrokenError](err)
+	if !ok || filepath.Base(broken.Path) != filepath.Base(name+".idx") {
+		t.Errorf("error is %v, want a *BrokenError about the pipe", err)
 	}
 }
 

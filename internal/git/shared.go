@@ -1,6 +1,7 @@
 package git
 
 import (
+	"github.com/copse-dev/copse/internal/regular"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,7 +43,7 @@ func (r *Repo) alone(dir string) bool {
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 		return r.gitDirOf(dir) != ""
 	}
-	file, err := os.Open(dir)
+	file, err := os.OpenFile(dir, regular.Flags, 0)
 	if err != nil {
 		return false
 	}

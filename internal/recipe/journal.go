@@ -30,8 +30,9 @@ type Journal struct {
 
 	tasks *running.Registry
 	runs  *runlog.Log
-	// redact returns a text without secrets; nil returns it unchanged.
-	redact func(string) string
+	// redact returns a text without secrets, and part the same for one that continues; nil returns
+	// it unchanged.
+	redact, part func(string) string
 
 	mu      sync.Mutex
 	running map[string]bool
@@ -58,9 +59,9 @@ const (
 func NewJournal(directory, root string) *Journal {
 	sum := sha256.Sum256([]byte(root))
 	j := &Journal{directory: directory, file: hex.EncodeToString(sum[:8]), running: map[string]bool{}}
-	j.tasks, j.runs = running.NewRegistry(""), runlog.New("", j.text)
+	j.tasks, j.runs = running.NewRegistry(""), runlog.New("", j.text).Growing(j.growing)
 	if directory != "" {
-		j.tasks, j.runs = running.NewRegistry(filepath.Join(directory, "running")), runlog.New(filepath.Join(directory, "runs"), j.text)
+		j.tasks, j.runs = running.NewRegistry(filepath.Join(directory, "running")), runlog.New(filepath.Join(directory, "runs"), j.text).Growing(j.growing)
 		j.last = cachedfile.New(filepath.Join(directory, j.file+".json"), maxRecord, func(data []byte) (LastRun, error) {
 			var l LastRun
 			err := json.Unmarshal(data, &l)
@@ -73,10 +74,10 @@ func NewJournal(directory, root string) *Journal {
 // Running returns the user's running tasks, of all projects.
 func (j *Journal) Running() []running.Task { return j.tasks.List() }
 
-// Redacted makes the journal store only texts that redact has returned, without secrets. It returns
-// the journal.
-func (j *Journal) Redacted(redact func(string) string) *Journal {
-	j.redact = redact
+// Redacted makes the journal store only texts that redact has returned, without secrets, and
+// beginnings of texts that part has returned. It returns the journal.
+func (j *Journal) Redacted(redact, part func(string) string) *Journal {
+	j.redact, j.part = redact, part
 	return j
 }
 
@@ -95,6 +96,14 @@ func (j *Journal) text(text string) string {
 		return text
 	}
 	return j.redact(text)
+}
+
+// growing returns the beginning of a text in its stored form.
+func (j *Journal) growing(text string) string {
+	if j.part == nil {
+		return text
+	}
+	return j.part(text)
 }
 
 // Last returns the last run; ok is false if there is no record of one.

@@ -201,7 +201,12 @@ func (j *Justfile) understand(ctx context.Context, name string) ([]Recipe, *cach
 	return recipes, sources.Files(), err
 }
 
-const dumpTimeout = 10 * time.Second
+const (
+	dumpTimeout = 10 * time.Second
+	// dumpMemory is the maximum memory of just while it reads a justfile, whose constants can double
+	// in each line.
+	dumpMemory = 256 << 20
+)
 
 // dump lets just read copies of the sources. A concurrent change of the justfile, or an import that
 // only just recognizes, therefore leads it nowhere else.
@@ -216,7 +221,7 @@ func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string)
 		return nil, err
 	}
 	res, err := xec.Run(ctx, xec.Command{
-		Name: "just", Dir: j.root, Env: j.plain, Timeout: dumpTimeout, MaxOutput: 32 << 20,
+		Name: "just", Dir: j.root, Env: j.plain, Timeout: dumpTimeout, MaxOutput: 32 << 20, MaxMemory: dumpMemory,
 		Args: []string{"--justfile", filepath.Join(dir, name), "--working-directory", dir, "--color", "never", "--dump", "--dump-format", "json"},
 	})
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {

@@ -1,10 +1,12 @@
 package recipe_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -314,4 +316,29 @@ func TestFilesThatDouble(t *testing.T) {
 	if _, err := j.Recipes(t.Context()); !errors.As(err, new(recipe.NotInstalledError)) {
 		t.Errorf("a cycle, which just reports: %v", err)
 	}
+}
+
+// Constants that double in each line are an error, and just gets no more memory than its limit.
+func TestConstantsThatDouble(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the memory of a program cannot be limited here")
+	}
+	g := gittest.New(t)
+	if _, err := g.Env.LookPath("just"); err != nil {
+		need.Skip(t, "just is not installed")
+	}
+	root := rootedtest.Project(t)
+	var text strings.Builder
+	text.WriteString("v0 := 'aaaaaaaa'\n")
+	for i := range 32 {
+		fmt.Fprintf(&text, "v%d := v%d + v%d\n", i+1, i, i)
+	}
+	gittest.Write(t, filepath.Join(root, "justfile"), text.String()+"[doc(v32)]\nr:\n  @echo\n")
+	j := recipe.New(root, g.Env, recipe.NewJournal("", root), recipe.Options{})
+	recipes, err := j.Recipes(t.Context())
+	if err != nil && errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("just ran into its time limit: %v", err)
+	}
+	t.Log(len(recipes), err) // an older just does not evaluate it
 }

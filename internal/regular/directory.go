@@ -3,6 +3,8 @@ package regular
 import (
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 )
 
 // NotDirectoryError reports that a named pipe, socket, or device has the name of a directory.
@@ -48,6 +50,23 @@ func OpenDir(root *os.Root, name string) (*os.File, error) {
 		return nil, err
 	}
 	return file, nil
+}
+
+// ReadDir returns os.ReadDir, which would wait for the other end of a named pipe. The error can be a
+// [*NotDirectoryError].
+func ReadDir(path string) ([]fs.DirEntry, error) {
+	file, err := os.OpenFile(path, Flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, _ := file.Stat()
+	if err := notSpecial(path, info); err != nil {
+		return nil, err
+	}
+	entries, err := file.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
 }
 
 // notSpecial returns the error of a special file; info is nil if the file cannot be examined.

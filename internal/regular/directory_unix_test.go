@@ -33,6 +33,9 @@ func TestSpecialDirectories(t *testing.T) {
 		"OpenRootIn": func(name string) (interface{ Close() error }, error) { return regular.OpenRootIn(root, name) },
 		"OpenDir":    func(name string) (interface{ Close() error }, error) { return regular.OpenDir(root, name) },
 	}
+	if _, err := regular.ReadDir(filepath.Join(dir, "pipe")); !errors.As(err, new(*regular.NotDirectoryError)) {
+		t.Errorf("ReadDir of a pipe: %v", err)
+	}
 	for opener, open := range openers {
 		_, err := open("pipe")
 		if _, ok := errors.AsType[*regular.NotDirectoryError](err); !ok || !strings.HasSuffix(err.Error(), "is a named pipe, not a directory") {

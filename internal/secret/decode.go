@@ -72,8 +72,8 @@ func (d decoded) again(p *patterns) (decoded, bool) {
 	return next, ok
 }
 
-// matter reports whether characters can be a part of a secret or of an escape. Invisible ones, which
-// are none here, can occur in a secret.
+// matter reports whether characters can be a part of a secret or of an escape. Invisible ones, for
+// which means is empty, can be anywhere in a secret.
 func (p *patterns) matter(means string) bool {
 	for i := range len(means) {
 		if p.matters[means[i]] {

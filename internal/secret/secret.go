@@ -84,6 +84,9 @@ func (s *Set) Add(secret string) { s.AddLogin("", secret) }
 // AddLogin adds a password with its login.
 func (s *Set) AddLogin(login, secret string) {
 	secret = strings.TrimSpace(secret)
+	if IsToken(login, secret) {
+		login, secret = "", login
+	}
 	if s == nil || secret == "" {
 		return
 	}
@@ -112,6 +115,43 @@ func (s *Set) AddLogin(login, secret string) {
 	})
 	all = slices.Compact(all)
 	s.forms.Store(compile(all))
+}
+
+// tokenLength is the minimum length of a login that counts as a token.
+const tokenLength = 20
+
+// IsToken reports whether a login is a token in place of a login, as GitHub accepts it: with the
+// password "x-oauth-basic" or none.
+func IsToken(login, password string) bool {
+	return (password == "" || password == "x-oauth-basic") && len(login) >= tokenLength
+}
+
+// InURL calls add with the secrets in a URL: the login, and parameters for passwords and tokens. A
+// text without a scheme is the address of a proxy.
+func InURL(text string, add func(login, secret string)) {
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return
+	}
+	password, _ := u.User.Password()
+	add(u.User.Username(), password)
+	for name, values := range u.Query() {
+		if !IsSecret(name) {
+			continue
+		}
+		for _, value := range values {
+			add("", value)
+		}
+	}
+}
+
+// IsSecret reports whether a parameter of a URL is one for a password or a token.
+func IsSecret(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"password", "passwd", "token", "secret"}, func(word string) bool { return strings.Contains(name, word) })
 }
 
 // forms returns the texts that reveal a secret.
@@ -250,6 +290,17 @@ func (s *Set) Redact(text string) string {
 		at = secret.to
 	}
 	return out.String() + text[at:]
+}
+
+// RedactPart is Redact for the beginning of a text that continues. It omits an end that can be the
+// beginning of a secret.
+func (s *Set) RedactPart(text string) string {
+	text = s.Redact(text)
+	forms := s.all()
+	if len(forms.texts) == 0 {
+		return text
+	}
+	return text[:len(text)-unfinished(forms, text[strings.LastIndexByte(text, '\n')+1:])]
 }
 
 // JSON returns a JSON document without the secrets in its strings. Numbers and the document's

@@ -137,6 +137,51 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// The beginning of a text has no end that is the beginning of a secret.
+func TestRedactPart(t *testing.T) {
+	t.Parallel()
+	s := known("", token)
+	for n := range len(token) {
+		for _, written := range []string{token[:n], strings.ReplaceAll(token[:n], "_", "%5F")} {
+			if got := s.RedactPart("first\nx=" + written); got != "first\nx=" {
+				t.Errorf("%q: %q", written, got)
+			}
+		}
+	}
+	for in, want := range map[string]string{"x=" + token: "x=" + secret.Mask, "x " + token[:20] + "\n": "x " + token[:20] + "\n", "": "", "ab": "ab"} {
+		if got := s.RedactPart(in); got != want {
+			t.Errorf("%q: %q", in, got)
+		}
+	}
+}
+
+// A token in place of a login is a secret, and so are the secrets in a URL.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	for _, password := range []string{"", "x-oauth-basic"} {
+		s := known(token, password)
+		if got := s.Redact("-" + token + "-x-oauth-basic"); got != "-"+secret.Mask+"-x-oauth-basic" {
+			t.Errorf("%q: %s", password, got)
+		}
+	}
+	for in, want := range map[string][]string{
+		"https://ada:sesame17%21@proxy:3128":                 {"sesame17!"},
+		"ada:sesame17@proxy:3128":                            {"sesame17"},
+		"postgres://ada@h/d?sslpassword=sesame17&project=":   {"sesame17"},
+		"https://h/x?access_token=" + token + "&a=12345678":  {token},
+		"https://" + token + ":x-oauth-basic@github.com/o/r": {token},
+		"%zz://": nil,
+	} {
+		s := secret.New(nil)
+		secret.InURL(in, s.AddLogin)
+		for _, w := range want {
+			if got := s.Redact("-" + w + "-12345678"); got != "-"+secret.Mask+"-12345678" {
+				t.Errorf("%s: %s", in, got)
+			}
+		}
+	}
+}
+
 func TestLater(t *testing.T) {
 	t.Parallel()
 	asked := 0

@@ -2,22 +2,29 @@ package wiring
 
 import (
 	"encoding/base64"
+	"path/filepath"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/github/remoteurl"
+	"github.com/copse-dev/copse/internal/regular"
+	secrets "github.com/copse-dev/copse/internal/secret"
 )
 
-// maxLogins is the number of logins of a configuration that are redacted. Each is searched for in
+// maxLogins is the maximum number of logins of a configuration that are redacted. Each is searched for in
 // all output, and a repository can configure any number.
-const maxLogins = 64
+const (
+	maxLogins = 64
+	// maxLogin is the maximum length of their passwords.
+	maxLogin = 1 << 10
+)
 
 // logins adds the logins that git's configuration holds: in the URLs of remotes, in the
 // URLs that replace them, in those of proxies, and in headers that go with requests.
 func logins(c gitconfig.Config, add func(login, secret string)) {
 	found := 0
 	known := func(login, secret string) {
-		if secret == "" || found == maxLogins {
+		if secret == "" && !secrets.IsToken(login, secret) || len(secret) > maxLogin || found == maxLogins {
 			return
 		}
 		found++
@@ -27,13 +34,20 @@ func logins(c gitconfig.Config, add func(login, secret string)) {
 		if strings.HasSuffix(e.Key, ".extraheader") {
 			authorization(e.Value, known)
 		}
+		if strings.HasSuffix(e.Key, ".proxy") && !strings.Contains(e.Value, "://") {
+			secrets.InURL(e.Value, known)
+		}
 		for _, text := range []string{e.Key, e.Value} {
 			if !strings.Contains(text, "://") {
 				continue
 			}
 			// A URL can be part of a command, or of a key.
 			for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t'\"", r) }) {
-				known(remoteurl.RemoteLogin(strings.TrimPrefix(word, "url.")))
+				address := strings.TrimPrefix(word, "url.")
+				known(remoteurl.RemoteLogin(address))
+				if strings.Contains(address, "?") {
+					secrets.InURL(address, known)
+				}
 			}
 		}
 	}
@@ -50,6 +64,20 @@ func authorization(header string, add func(login, secret string)) {
 	if decoded, err := base64.StdEncoding.DecodeString(credential); err == nil {
 		if login, password, ok := strings.Cut(string(decoded), ":"); ok {
 			add(login, password)
+		}
+	}
+}
+
+// tokens adds the tokens of the user's servers, which are files of a directory.
+func tokens(dir string, add func(secret string)) {
+	const maxTokens, maxToken = 200, 1 << 10
+	entries, err := regular.ReadDir(dir)
+	if err != nil {
+		return // there are none
+	}
+	for _, e := range entries[:min(len(entries), maxTokens)] {
+		if token, err := regular.Read(filepath.Join(dir, e.Name()), maxToken); err == nil {
+			add(string(token))
 		}
 	}
 }

@@ -44,8 +44,43 @@ func HTML(source string) (html template.HTML, cut bool) {
 		source, cut = strings.ToValidUTF8(source[:MaxText], ""), true
 	}
 	w := writer{source: []byte(source)}
+	if nested(source) {
+		w.tag("<pre>")
+		w.raw(w.source)
+		w.tag("</pre>\n")
+		return template.HTML(w.out.String()), cut
+	}
 	w.node(shared().Parse(text.NewReader(w.source)))
 	return template.HTML(w.out.String()), cut
+}
+
+const (
+	// maxNesting is the maximum number of quotations and lists that a line begins in each other.
+	maxNesting = 40
+	// maxBrackets is the maximum number of opening brackets in a paragraph.
+	maxBrackets = 400
+)
+
+// nested reports whether a text nests quotations, lists, or brackets so deeply that the time of
+// parsing would grow with the square of its size. It appears as its source.
+func nested(source string) bool {
+	brackets := 0
+	for line := range strings.Lines(source) {
+		markers := strings.IndexFunc(line, func(r rune) bool { return !strings.ContainsRune(" \t>-+*.)0123456789", r) })
+		if markers < 0 {
+			markers = len(line)
+		}
+		if strings.Count(line[:markers], ">")+len(strings.Fields(line[:markers])) > maxNesting {
+			return true
+		}
+		if strings.TrimSpace(line) == "" || strings.ContainsAny(line[:markers], ">-+*.)") {
+			brackets = 0
+		}
+		if brackets += strings.Count(line, "["); brackets > maxBrackets {
+			return true
+		}
+	}
+	return false
 }
 
 // writer converts a parsed text to HTML.

@@ -152,6 +152,22 @@ func FuzzHTML(f *testing.F) {
 	})
 }
 
+// A text whose parsing would take quadratic time appears as its source, and an ordinary long one
+// does not.
+func TestNested(t *testing.T) {
+	t.Parallel()
+	for _, deep := range []string{"> ", "[a](", "1. ", "- ", ">", "![", "1) - > "} {
+		if got, _ := markdown.HTML(strings.Repeat(deep, 20_000)); !strings.HasPrefix(string(got), "<pre>") {
+			t.Errorf("%q is parsed", deep)
+		}
+	}
+	for _, ordinary := range []string{"- [ ] a task with a [link](https://example.com)\n", "[a](https://example.com) text\n\n", "> > quoted\n> once\n\n", "1. one\n   - two\n"} {
+		if got, _ := markdown.HTML(strings.Repeat(ordinary, 1000)); strings.HasPrefix(string(got), "<pre>") {
+			t.Errorf("%q appears as its source", ordinary)
+		}
+	}
+}
+
 func TestLongText(t *testing.T) {
 	t.Parallel()
 	if got, cut := markdown.HTML(strings.Repeat("ü", markdown.MaxText)); !cut || len(got) > markdown.MaxText+20 {

@@ -119,11 +119,15 @@ func (k *Kit) Render(t *template.Template, name string, data any) (template.HTML
 	if err := t.ExecuteTemplate(&b, name, data); err != nil {
 		return "", fmt.Errorf("render %s: %w", name, err)
 	}
-	html := Harmless(b.String())
-	if k.o.Redact != nil {
-		html = k.o.Redact(html)
+	return template.HTML(k.Redacted(Harmless(b.String()))), nil
+}
+
+// Redacted returns HTML without the secrets that the program knows.
+func (k *Kit) Redacted(html string) string {
+	if k.o.Redact == nil {
+		return html
 	}
-	return template.HTML(html), nil
+	return k.o.Redact(html)
 }
 
 // Renderer executes templates of a view, and keeps the first error.

@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"github.com/copse-dev/copse/internal/regular"
 	"hash"
 	"io/fs"
 	"os"
@@ -196,7 +197,7 @@ func Beside(root string, tracked []string) []string {
 // Subdirectories returns the directories in one below root, as paths below root; none if
 // it cannot be read.
 func Subdirectories(root, dir string) []string {
-	list, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
+	list, err := regular.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
 	if err != nil {
 		return nil
 	}

@@ -144,7 +144,7 @@ func (c *Checker) dir(path string, files map[string]int64, dirs []string) error 
 
 // worktrees checks the files of the other linked worktrees that git reads when it lists them.
 func (c *Checker) worktrees(path, own string) error {
-	entries, err := os.ReadDir(path)
+	entries, err := regular.ReadDir(path)
 	if err != nil {
 		return nil //nolint:nilerr // there are none, or git reports the problem
 	}
@@ -252,6 +252,25 @@ func alternates(objects string, depth int) error {
 		}
 	}
 	return nil
+}
+
+// borrowed returns the object directories that one borrows from.
+func borrowed(objects string, depth int) []string {
+	const maxPlaces = 100
+	text, err := regular.Read(objects+filepath.FromSlash("/info/alternates"), small)
+	if err != nil || depth > 5 {
+		return nil
+	}
+	var found []string
+	for _, place := range lines(text) {
+		if !filepath.IsAbs(place) {
+			place = objects + string(filepath.Separator) + place
+		}
+		if found = append(append(found, place), borrowed(place, depth+1)...); len(found) > maxPlaces {
+			return found[:maxPlaces]
+		}
+	}
+	return found
 }
 
 // lines returns the lines of a text that are neither empty nor comments.

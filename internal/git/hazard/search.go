@@ -14,7 +14,7 @@ import (
 // first.
 func Search(ctx context.Context, l Layout) error {
 	var patterns effort
-	for _, dir := range []string{l.GitDir, l.CommonDir} {
+	for _, dir := range append([]string{l.GitDir, l.CommonDir}, borrowed(filepath.Join(l.CommonDir, "objects"), 0)...) {
 		if err := search(ctx, dir, func(string, fs.DirEntry) error { return nil }, everything); err != nil {
 			return err
 		}

@@ -71,7 +71,7 @@ func Writing(l Layout, refs ...string) error {
 
 // plainEntries is plain for each entry of a directory, which need not exist.
 func plainEntries(dir string) error {
-	entries, err := os.ReadDir(dir)
+	entries, err := regular.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -110,7 +110,7 @@ func (b *Book) Largest(ctx context.Context) item.ID {
 // Forget forgets the numbers that were given out if no ref has any. It is for a store that begins
 // again.
 func (b *Book) Forget(ctx context.Context) {
-	if entries, err := os.ReadDir(filepath.Join(b.common, "worktrees")); err == nil && len(entries) > 0 {
+	if entries, err := regular.ReadDir(filepath.Join(b.common, "worktrees")); err == nil && len(entries) > 0 {
 		return // another worktree can have items
 	}
 	b.change(ctx, func(s *store) {

@@ -90,6 +90,8 @@ const (
 type Log struct {
 	dir    userdir.Dir
 	redact func(string) string
+	// growing returns the beginning of a text without secrets.
+	growing func(string) string
 
 	mu  sync.Mutex
 	own map[string]*Recording
@@ -99,6 +101,13 @@ type Log struct {
 // text without secrets.
 func New(dir string, redact func(string) string) *Log {
 	return &Log{dir: userdir.Dir(dir), redact: redact, own: make(map[string]*Recording)}
+}
+
+// Growing sets the function that returns the output of an unfinished run without secrets. It returns
+// the log.
+func (l *Log) Growing(redact func(string) string) *Log {
+	l.growing = redact
+	return l
 }
 
 // Recording is a run of this process.
@@ -170,7 +179,10 @@ func (r *Recording) report() Report {
 	outcome := r.outcome
 	r.mu.Unlock()
 	text, leftOut := r.output()
-	if r.log.redact != nil {
+	switch {
+	case outcome.State == Running && r.log.growing != nil:
+		text = r.log.growing(text)
+	case r.log.redact != nil:
 		text = r.log.redact(text)
 	}
 	return Report{Task: r.task, Outcome: outcome, Output: text, LeftOut: leftOut}

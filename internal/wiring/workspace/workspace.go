@@ -94,7 +94,7 @@ func Open(ctx context.Context, o wiring.Options) *Workspace {
 	w := &Workspace{
 		Sources: sources, Worktree: worktree, env: o.Env, disabled: o.Disabled, readOnly: o.ReadOnly,
 		journal: sync.OnceValue(func() *recipe.Journal {
-			return recipe.NewJournal(o.Env.StateDir("tasks"), worktree.Workspace()).Redacted(o.Env.Secrets.Redact)
+			return recipe.NewJournal(o.Env.StateDir("tasks"), worktree.Workspace()).Redacted(o.Env.Secrets.Redact, o.Env.Secrets.RedactPart)
 		}),
 		Settings: settings.Open(o.Env.SettingsFile(), worktree.Workspace()),
 		process:  sync.OnceValue(func() family.Process { return family.Identify(os.Getpid()) }),

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -32,7 +31,7 @@ const maxWorktrees = 200
 func (Reader) Files(r source.Repo) []string {
 	worktrees := filepath.Join(r.CommonDir(), "worktrees")
 	files := []string{filepath.Join(r.CommonDir(), "gh-stack"), worktrees}
-	listed, err := os.ReadDir(worktrees)
+	listed, err := regular.ReadDir(worktrees)
 	if err != nil { // most repositories have no linked worktrees
 		return files
 	}

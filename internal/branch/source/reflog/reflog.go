@@ -233,7 +233,7 @@ func (l *logs) checkedOut(name, commit string) string {
 // checkouts reads the logs of HEAD of all worktrees.
 func checkouts(dir string) []checkout {
 	paths := []string{filepath.Join(dir, "logs", "HEAD")}
-	if linked, err := os.ReadDir(filepath.Join(dir, "worktrees")); err == nil {
+	if linked, err := regular.ReadDir(filepath.Join(dir, "worktrees")); err == nil {
 		for _, d := range linked[:min(len(linked), maxWorktrees)] {
 			paths = append(paths, filepath.Join(dir, "worktrees", d.Name(), "logs", "HEAD"))
 		}

@@ -25,6 +25,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/jackc/pgservicefile"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -88,7 +89,11 @@ func (a Address) String() string {
 		u.User = url.User(u.User.Username())
 	}
 	query := u.Query()
-	query.Del("password")
+	for name := range query {
+		if secret.IsSecret(name) {
+			query.Del(name)
+		}
+	}
 	if a.Project != "" {
 		query.Set(parameter, a.Project)
 	}
@@ -104,6 +109,9 @@ const connectTimeout = 5 * time.Second
 
 // Config returns how to connect.
 func (a Address) Config(env Environment) (*pgxpool.Config, error) {
+	if given := a.url.Query(); given.Has("ssl") && given.Get("ssl") != "true" {
+		return nil, errors.New("the address of the database has the parameter ssl with a value other than true; write sslmode=verify-full, or another sslmode")
+	}
 	config, err := a.parse()
 	if err != nil {
 		return nil, err
@@ -113,8 +121,9 @@ func (a Address) Config(env Environment) (*pgxpool.Config, error) {
 		return nil, err
 	}
 	query := a.url.Query()
-	chosen := query.Has("sslmode") || query.Has("ssl") || env.Getenv("PGSSLMODE") != "" || service["sslmode"] != ""
+	chosen := query.Get("sslmode") != "" || env.Getenv("PGSSLMODE") != "" || service["sslmode"] != ""
 	if !chosen && slices.ContainsFunc(hosts(config), remote) {
+		query.Del("ssl") // which only asks for encryption
 		query.Set("sslmode", "verify-full")
 		a.url.RawQuery = query.Encode()
 		if config, err = a.parse(); err != nil {

@@ -23,6 +23,8 @@ func TestTLS(t *testing.T) {
 		"postgres://ada@db.example/team":                 true,
 		"postgresql://ada@192.0.2.1,192.0.2.2/team":      true,
 		"postgres://ada@localhost,db.example/team":       true,
+		"postgres://ada@db.example/team?ssl=true":        true,
+		"postgres://ada@db.example/team?sslmode=":        true,
 		"postgres://ada@db.example/team?sslmode=disable": false,
 		"postgres://ada@localhost/team":                  false,
 		"postgres://ada@127.0.0.1/team":                  false,
@@ -100,6 +102,20 @@ func TestPassfile(t *testing.T) {
 	}
 	if _, err := a.Config(environment(t)); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A parameter that pgx would ignore does not turn off the check of a certificate.
+func TestOtherParameter(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{"1", "TRUE", "verify-full", "require", ""} {
+		a, err := address.Parse("postgres://ada@db.example/team?ssl=" + value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.Config(environment(t)); err == nil || !strings.Contains(err.Error(), "sslmode=verify-full") {
+			t.Errorf("ssl=%s: %v", value, err)
+		}
 	}
 }
 

@@ -1,0 +1,48 @@
+package wiring
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/git/gitconfig"
+	"github.com/copse-dev/copse/internal/secret"
+)
+
+// Each login of a configuration is known, in every form in which git takes it.
+func TestLogins(t *testing.T) {
+	t.Parallel()
+	const token = "ghp_0123456789abcdefABCDEF"
+	for _, line := range []string{
+		"[remote \"o\"]\nurl = https://" + token + ":x-oauth-basic@github.com/o/r", "[remote \"o\"]\nurl = https://" + token + ":@github.com/o/r",
+		"[remote \"o\"]\nurl = https://" + token + "@github.com/o/r", "[remote \"o\"]\nurl = https://h/r?access_token=" + token,
+		"[remote \"o\"]\nproxy = ada:" + token + "@proxy:3128", "[http]\nproxy = http://ada:" + token + "@proxy",
+		"[http]\nextraHeader = Authorization: Bearer " + token, "[url \"https://ada:" + token + "@h/\"]\ninsteadOf = x:",
+	} {
+		config, err := gitconfig.Parse([]byte(line + "\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := secret.New(nil)
+		logins(config, known.AddLogin)
+		if got := known.Redact("x " + token); strings.Contains(got, token) {
+			t.Errorf("not known: %s", line)
+		}
+	}
+}
+
+// The tokens of the user's servers are known to every process.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("0123456789abcdef\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	known := secret.New(nil)
+	tokens(dir, known.Add)
+	tokens(filepath.Join(dir, "none"), known.Add)
+	if got := known.Redact("x 0123456789abcdef y"); got != "x "+secret.Mask+" y" {
+		t.Error(got)
+	}
+}
