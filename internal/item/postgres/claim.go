@@ -524,6 +524,9 @@ func (s *Store) Renew(ctx context.Context) error {
 	if by.Name == "" || !s.toRenew(by) {
 		return nil
 	}
+	// A call that renews waits for the database itself, and need not wait as long before.
+	ctx, cancel := context.WithTimeout(ctx, s.o.Patience/2)
+	defer cancel()
 	due, gone, err := s.due(ctx, by)
 	if err != nil || len(due)+len(gone) == 0 {
 		return err

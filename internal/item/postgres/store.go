@@ -13,7 +13,8 @@
 //   - reading takes no lock and writes nothing: a role that can only read, and a replica,
 //     can do it;
 //   - no statement depends on the session that it runs in: a pooler may give each
-//     transaction another one;
+//     transaction another one. Only a connection that is known to go straight to the server
+//     has prepared statements;
 //   - a server that sends without end, or stays silent, is given up after a bounded amount
 //     and time.
 //
