@@ -110,7 +110,7 @@ func TestParametersAreTold(t *testing.T) {
 }
 
 // step is a text that says what is allowed or what to do.
-var step = regexp.MustCompile(`(?i)(?:\b|^)(must|may|use|call|try|allowed|valid|required|takes no|restore|remove|correct|ask|pass|choose|raise|give|see|run|install|free|reload|search|add|check|needs?|name one|finds?|smaller|instead|shows?|is a whole number|takes other|Tasks:|exit code)(?:\b|\s|$)`)
+var step = regexp.MustCompile(`(?i)(?:\b|^)(must|may|use|call|try|allowed|valid|required|takes no|restore|remove|correct|ask|pass|choose|raise|give|see|run|install|free|reload|search|add|check|needs?|name one|finds?|smaller|instead|shows?|is a whole number|its usage is|Tasks:|exit code)(?:\b|\s|$)`)
 
 // TestErrorsNameANextStep looks at every error in the transcripts of conversations.
 func TestErrorsNameANextStep(t *testing.T) {
