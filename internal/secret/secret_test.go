@@ -287,9 +287,10 @@ func answers(size int) map[string]string {
 	for name, unit := range map[string]string{
 		"plain":  `{"branch":"feature/login","parent":"main","title":"Add the form"}`,
 		"quoted": `{"text":"{\"branch\":\"feature/login\",\"title\":\"Add 5% of \u003cb\u003e\"}"}`,
+		"drawn":  "├── feature/grün\n│   └── 修正 🌳 — done\n",
 		"pages":  `<td title=\"a &amp; b\">C:\\\\new&#43;1 %2Fsrc</td>, https://host/a%20b?c=d%2Fe`,
 	} {
-		all[name] = strings.Repeat(unit, size/len(unit)+1)[:size]
+		all[name] = strings.ToValidUTF8(strings.Repeat(unit, size/len(unit)+1)[:size], "")
 	}
 	return all
 }
@@ -305,7 +306,7 @@ func several() *secret.Set {
 // the answer is JSON with the escapes that JSON has.
 func TestNothingToRemove(t *testing.T) { // not parallel: it counts the allocations of the process
 	s := several()
-	for _, name := range []string{"plain", "quoted"} {
+	for _, name := range []string{"plain", "quoted", "drawn"} {
 		text := answers(4 << 10)[name]
 		document := []byte(text)
 		if n := testing.AllocsPerRun(10, func() { s.Redact(text); s.JSON(document) }); n != 0 {
