@@ -16,8 +16,23 @@ type Directory string
 // Stat returns the file at the end of links. If another process replaces a directory in the name
 // with a link during the call, the result can be that of a file elsewhere, which is not opened: it is
 // for deciding whether to read a file again.
-func (f Directory) Stat(name string) (fs.FileInfo, error) {
-	if info, err := f.plain(name); !errors.Is(err, errNotPlain) {
+func (f Directory) Stat(name string) (fs.FileInfo, error) { return f.stat(name, nil) }
+
+// Visit is a Directory for a short time, such as that of one call: it asks once for each directory in
+// it whether that is a link. It is for one goroutine.
+type Visit struct {
+	Directory
+	directories map[string]bool // that are no links, by name
+}
+
+// NewVisit begins a visit.
+func NewVisit(f Directory) Visit { return Visit{f, map[string]bool{}} }
+
+// Stat returns what [Directory.Stat] returns.
+func (v Visit) Stat(name string) (fs.FileInfo, error) { return v.stat(name, v.directories) }
+
+func (f Directory) stat(name string, directories map[string]bool) (fs.FileInfo, error) {
+	if info, err := f.plain(name, directories); !errors.Is(err, errNotPlain) {
 		return info, err
 	}
 	root, err := Open(string(f))
@@ -32,21 +47,25 @@ func (f Directory) Stat(name string) (fs.FileInfo, error) {
 var errNotPlain = errors.New("not a plain name")
 
 // plain returns what Stat returns, if the name leads only through directories. It takes one system
-// call for each part of the name, and a Root takes three.
-func (f Directory) plain(name string) (info fs.FileInfo, err error) {
+// call for each part of the name that is not one of directories, to which it adds the others, and a
+// Root takes three for each. directories can be nil.
+func (f Directory) plain(name string, directories map[string]bool) (info fs.FileInfo, err error) {
 	if check(name) != nil || path.Clean(name) != name || !filepath.IsAbs(string(f)) {
 		return nil, errNotPlain
 	}
 	for end := range len(name) + 1 {
-		if end < len(name) && name[end] != '/' {
+		within := end < len(name)
+		if within && (name[end] != '/' || directories[name[:end]]) {
 			continue
 		}
 		info, err = os.Lstat(filepath.Join(string(f), filepath.FromSlash(name[:end])))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, withoutPath(err)
-		case err != nil, info.Mode()&fs.ModeSymlink != 0, end < len(name) && !info.IsDir():
+		case err != nil, info.Mode()&fs.ModeSymlink != 0, within && !info.IsDir():
 			return nil, errNotPlain
+		case within && directories != nil:
+			directories[name[:end]] = true
 		}
 	}
 	return info, nil

@@ -169,11 +169,12 @@ func TestLstat(t *testing.T) {
 	}
 }
 
-// A Directory describes the same file as a Root does, through whatever links the name leads, and
-// gives the same reason if there is none.
+// A Directory and a Visit describe the same file as a Root does, through whatever links the name leads, and
+// give the same reason if there is none.
 func TestDirectoryStat(t *testing.T) {
 	t.Parallel()
 	r, root := place(t)
+	visit := rooted.NewVisit(rooted.Directory(root))
 	names := []string{
 		".", "", "a.txt", "a.txt/", "a.txt/b", "dir", "dir/", "dir/.", "dir/b.txt", "dir//b.txt", "dir/../a.txt", "dir/deep/c.txt", "inner/b.txt", "to-a", "dir/up",
 		"chain1", "self/a.txt", "abs-file", "abs-root/dir/b.txt", "many39", "missing", "missing/a.txt", "dir/missing", "inner/missing", "dangling", "out-file",
@@ -181,12 +182,14 @@ func TestDirectoryStat(t *testing.T) {
 	}
 	for _, name := range append(names, rootedtest.Escapes(root)...) {
 		want, wantErr := r.Stat(name)
-		got, err := rooted.Directory(root).Stat(name)
-		if fmt.Sprint(err) != fmt.Sprint(wantErr) {
-			t.Errorf("%.50q: %v, want %v", name, err, wantErr)
-		}
-		if err == nil && wantErr == nil && !os.SameFile(got, want) {
-			t.Errorf("%.50q: another file", name)
+		for kind, stat := range map[string]func(string) (fs.FileInfo, error){"Directory": rooted.Directory(root).Stat, "Visit": visit.Stat} {
+			got, err := stat(name)
+			if fmt.Sprint(err) != fmt.Sprint(wantErr) {
+				t.Errorf("%s: %.50q: %v, want %v", kind, name, err, wantErr)
+			}
+			if err == nil && wantErr == nil && !os.SameFile(got, want) {
+				t.Errorf("%s: %.50q: another file", kind, name)
+			}
 		}
 	}
 	if _, err := rooted.Directory(filepath.Join(root, "missing")).Stat("a.txt"); !errors.Is(err, fs.ErrNotExist) {

@@ -37,7 +37,7 @@ type Files interface {
 	Stat(name string) (fs.FileInfo, error)
 }
 
-var _ Files = rooted.Directory("")
+var _ Files = rooted.Visit{}
 
 // Workspace is where a command is rendered.
 type Workspace struct {
