@@ -100,27 +100,7 @@ func show(env app.Env, s verdict.Status, asJSON bool) error {
 		return out.JSON(s)
 	}
 	if !out.Terminal() {
-		var cells [][]string
-		for _, b := range s.Branches {
-			cells = append(cells, fields(b))
-		}
-		if err := out.Table(make([]output.Column, len(columns)), cells); err != nil {
-			return err
-		}
-		env.Note(summary(s))
-		if s.Next != "" {
-			env.Note("Next: " + cleantext.Line(s.Next))
-		}
-		if s.GitHub.Reason != "" { // otherwise the answers are recent
-			env.Note(asked(s.GitHub))
-		}
-		for _, c := range s.Conflicts {
-			env.Note(conflict(c))
-		}
-		for _, note := range notes(s) {
-			env.Note("note: " + cleantext.Line(note))
-		}
-		return nil
+		return pipe(env, out, s)
 	}
 	var cells [][]string
 	for _, b := range s.Branches {
@@ -158,6 +138,30 @@ func show(env app.Env, s verdict.Status, asJSON bool) error {
 // notes returns the remarks about a status.
 func notes(s verdict.Status) []string {
 	return slices.DeleteFunc(append(slices.Clone(s.Notes), s.Showing), func(note string) bool { return note == "" })
+}
+
+// pipe prints the branches to stdout, and what is said of the stack to stderr.
+func pipe(env app.Env, out *output.Writer, s verdict.Status) error {
+	var cells [][]string
+	for _, b := range s.Branches {
+		cells = append(cells, fields(b))
+	}
+	if err := out.Table(make([]output.Column, len(columns)), cells); err != nil {
+		return err
+	}
+	env.Note(summary(s))
+	if s.Next != "" {
+		env.Note("Next: " + cleantext.Line(s.Next))
+	}
+	for _, c := range s.Conflicts {
+		env.Note(conflict(c))
+	}
+	for _, note := range append(s.Notes, s.Showing) {
+		if note != "" {
+			env.Note("note: " + cleantext.Line(note))
+		}
+	}
+	return nil
 }
 
 // conflict returns a conflict in one line.

@@ -72,6 +72,9 @@ func (v *Verdicts) All(ctx context.Context, q Selection, asking Asking) (Overvie
 	})
 }
 
+// maxNotes is the maximum number of notes of an overview.
+const maxNotes = 3
+
 // all returns the overview, and whether the records that it is based on have changed.
 func (v *Verdicts) all(ctx context.Context, view *session.View, q Selection, asking Asking) (out Overview, changed bool, err error) {
 	repo, err := view.Repo(ctx)
@@ -117,9 +120,7 @@ func (v *Verdicts) all(ctx context.Context, view *session.View, q Selection, ask
 			}
 		}
 		same := byTrunk[trunk]
-		for i := range same.branches {
-			same.branches[i].Current = same.branches[i].Branch == current
-		}
+		same.mark(current)
 		found, asked, err := v.look(ctx, repo, *same, asking, &notes)
 		if err != nil {
 			return Overview{}, false, session.Explain(err)
@@ -143,7 +144,7 @@ func (v *Verdicts) all(ctx context.Context, view *session.View, q Selection, ask
 	for _, note := range all.notes {
 		notes.add(note)
 	}
-	out.Notes = notes.list
+	out.Notes = notes.list[:min(len(notes.list), maxNotes)]
 	return out, changed, nil
 }
 

@@ -42,9 +42,7 @@ func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, 
 		return verdict.Status{}, false, err
 	}
 	current := view.Current(ctx)
-	for i := range s.branches {
-		s.branches[i].Current = s.branches[i].Branch == current
-	}
+	s.mark(current)
 	t, err := readTips(ctx, repo, s)
 	if err != nil {
 		return verdict.Status{}, false, session.Explain(err)

@@ -25,6 +25,13 @@ type shape struct {
 	notes    []string
 }
 
+// mark marks the current branch.
+func (s shape) mark(current string) {
+	for i := range s.branches {
+		s.branches[i].Current = s.branches[i].Branch == current
+	}
+}
+
 // shape returns the stack of start, of the current branch if it is "".
 func (v *Verdicts) shape(ctx context.Context, view *session.View, start string) (shape, error) {
 	// A branch without any record has a pull request, too.
