@@ -98,18 +98,7 @@ func (v *Verdicts) all(ctx context.Context, view *session.View, q Selection, ask
 		}
 		shown = append(shown, all.shape(all.groups[i]))
 	}
-	// Branches with the same trunk are compared with one run of git.
-	byTrunk := map[string]*shape{}
-	var trunks []string
-	for _, g := range shown {
-		same := byTrunk[g.trunk]
-		if same == nil {
-			same = &shape{trunk: g.trunk}
-			byTrunk[g.trunk] = same
-			trunks = append(trunks, g.trunk)
-		}
-		same.branches = append(same.branches, g.branches...)
-	}
+	byTrunk, trunks := joinByTrunk(shown)
 	current := view.Current(ctx)
 	var notes notes
 	out.Trunks = make(map[string]Trunk, len(trunks))
@@ -146,6 +135,22 @@ func (v *Verdicts) all(ctx context.Context, view *session.View, q Selection, ask
 	}
 	out.Notes = notes.list[:min(len(notes.list), maxNotes)]
 	return out, changed, nil
+}
+
+// joinByTrunk joins the branches that have the same trunk, which are compared with one run of git. It
+// also returns the trunks in their order.
+func joinByTrunk(shown []shape) (byTrunk map[string]*shape, trunks []string) {
+	byTrunk = map[string]*shape{}
+	for _, g := range shown {
+		same := byTrunk[g.trunk]
+		if same == nil {
+			same = &shape{trunk: g.trunk}
+			byTrunk[g.trunk] = same
+			trunks = append(trunks, g.trunk)
+		}
+		same.branches = append(same.branches, g.branches...)
+	}
+	return byTrunk, trunks
 }
 
 // look fills in the facts of branches with the same trunk, and returns GitHub's answer.
