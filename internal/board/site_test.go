@@ -225,6 +225,11 @@ func TestLinkOfAnotherUser(t *testing.T) {
 	if status, _ := s.do(s.browser, "GET", link, ""); status != http.StatusOK {
 		t.Errorf("the link was used up: %d", status)
 	}
+	// Nor does a stranger who has received the cookie, such as on another port of this machine.
+	door, _, _ := strings.Cut(link, "enter?")
+	if status, body := s.do(s.browser, "GET", door, "", stranger, "1"); status != http.StatusUnauthorized || strings.Contains(body, "Fake") {
+		t.Errorf("another user gets in with the cookie: %d %s", status, body)
+	}
 }
 
 // A change needs a session that may change, the token, and an origin that is the page's own.

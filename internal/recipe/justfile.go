@@ -34,6 +34,7 @@ type Justfile struct {
 	root    string
 	env     xec.Env // environment of recipes that a person starts
 	plain   xec.Env // the same without credentials
+	names   xec.Env // the environment with which just reads the justfile
 	journal *Journal
 	o       Options
 
@@ -67,21 +68,33 @@ type Options struct {
 // New returns the justfile of the project at root, an absolute path, which may not have one. just
 // and its recipes get the environment.
 func New(root string, env xec.Env, journal *Journal, o Options) *Justfile {
-	own, plain := make(xec.Env, 0, len(env)), make(xec.Env, 0, len(env))
+	own, plain, names := make(xec.Env, 0, len(env)), make(xec.Env, 0, len(env)), make(xec.Env, 0, len(env))
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
 		if strings.HasPrefix(name, "JUST_") {
 			continue
 		}
 		own = append(own, kv)
+		names = append(names, named(name, kv))
 		if !credential.Variable(name) {
 			plain = append(plain, kv)
 		}
 	}
 	return &Justfile{
-		root: root, env: own.With("GIT_TERMINAL_PROMPT=0"), plain: plain.With("GIT_TERMINAL_PROMPT=0"),
+		root: root, env: own.With("GIT_TERMINAL_PROMPT=0"), plain: plain.With("GIT_TERMINAL_PROMPT=0"), names: names,
 		journal: journal, o: o, closed: make(chan struct{}),
 	}
+}
+
+// named returns a variable of the environment with its own name as its value: x'$TOKEN' in a
+// justfile shows what it would insert and not the value. The variables that just and the system
+// need keep their values.
+func named(name, variable string) string {
+	switch upper := strings.ToUpper(name); upper {
+	case "PATH", "HOME", "USERPROFILE", "TMPDIR", "TMP", "TEMP", "SYSTEMROOT", "SYSTEMDRIVE", "PATHEXT", "LANG", "XDG_RUNTIME_DIR":
+		return variable
+	}
+	return name + "=$" + name
 }
 
 // environment returns the environment of a call's recipe.
@@ -221,7 +234,7 @@ func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string)
 		return nil, err
 	}
 	res, err := xec.Run(ctx, xec.Command{
-		Name: "just", Dir: j.root, Env: j.plain, Timeout: dumpTimeout, MaxOutput: 32 << 20, MaxMemory: dumpMemory,
+		Name: "just", Dir: j.root, Env: j.names, Timeout: dumpTimeout, MaxOutput: 32 << 20, MaxMemory: dumpMemory,
 		Args: []string{"--justfile", filepath.Join(dir, name), "--working-directory", dir, "--color", "never", "--dump", "--dump-format", "json"},
 	})
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {

@@ -10,7 +10,19 @@ const (
 	shortestPart = 8
 	// longestPart is the maximum length of one.
 	longestPart = 1 << 10
+	// maxEffort is the maximum number of bytes to compare in a text. Where more are necessary,
+	// everything next to a mark counts as a part of a secret.
+	maxEffort = 16 << 20
 )
+
+// effort counts the compared bytes.
+type effort int
+
+// spend counts n bytes, and reports whether there are any left.
+func (e *effort) spend(n int) bool {
+	*e += effort(n)
+	return *e <= maxEffort
+}
 
 // hasMark reports whether a text has the mark of a cut.
 func hasMark[T string | []byte](text T) bool {
@@ -25,6 +37,7 @@ func hasMark[T string | []byte](text T) bool {
 // cuts adds the parts of secrets next to marks in a text. Its time grows with the size of the text,
 // however many marks that has.
 func (p *patterns) cuts(text []byte, all []span) []span {
+	var spent effort
 	for at, first := 0, true; ; first = false {
 		length := bytes.Index(text[at:], []byte(mark))
 		last := length < 0
@@ -32,13 +45,13 @@ func (p *patterns) cuts(text []byte, all []span) []span {
 			length = len(text) - at
 		}
 		between := text[at : at+length]
-		if n := p.endAt(between); n > 0 && !first {
+		if n := p.endAt(between, &spent); n > 0 && !first {
 			all = append(all, span{at, at + n})
 		}
 		if last {
 			return all
 		}
-		if n := p.beginningAt(between); n > 0 {
+		if n := p.beginningAt(between, &spent); n > 0 {
 			all = append(all, span{at + length - n, at + length})
 		}
 		at += length + len(mark)
@@ -47,13 +60,13 @@ func (p *patterns) cuts(text []byte, all []span) []span {
 
 // beginningAt returns the length of the longest end of text that is the beginning of a secret, with
 // an escape at its end that the cut has left incomplete.
-func (p *patterns) beginningAt(text []byte) int {
-	if n := p.beginsIn(text); n > 0 {
+func (p *patterns) beginningAt(text []byte, spent *effort) int {
+	if n := p.beginsIn(text, spent); n > 0 {
 		return n
 	}
 	for i := len(text) - 1; i >= max(0, len(text)-maxEscape); i-- {
 		if introduces(text[i]) {
-			if n := p.beginsIn(text[:i]); n > 0 {
+			if n := p.beginsIn(text[:i], spent); n > 0 {
 				return len(text) - i + n
 			}
 		}
@@ -61,10 +74,14 @@ func (p *patterns) beginningAt(text []byte) int {
 	return 0
 }
 
-func (p *patterns) beginsIn(text []byte) int {
+func (p *patterns) beginsIn(text []byte, spent *effort) int {
 	for from := max(0, len(text)-longestPart); from+shortestPart <= len(text); from++ {
 		for _, form := range p.beginnings[string(text[from:from+shortestPart])] {
-			if rest := text[from:]; len(form) > len(rest) && form[:len(rest)] == string(rest) {
+			rest := text[from:]
+			if !spent.spend(len(rest)) {
+				return len(rest)
+			}
+			if len(form) > len(rest) && form[:len(rest)] == string(rest) {
 				return len(rest)
 			}
 		}
@@ -74,18 +91,21 @@ func (p *patterns) beginsIn(text []byte) int {
 
 // endAt returns the length of the longest beginning of text that is the end of a secret, with the
 // rest of an escape before it.
-func (p *patterns) endAt(text []byte) int {
+func (p *patterns) endAt(text []byte, spent *effort) int {
 	for rest := range min(maxEscape, len(text)) {
-		if n := p.endsIn(text[rest:]); n > 0 {
+		if n := p.endsIn(text[rest:], spent); n > 0 {
 			return rest + n
 		}
 	}
 	return 0
 }
 
-func (p *patterns) endsIn(text []byte) int {
+func (p *patterns) endsIn(text []byte, spent *effort) int {
 	for to := min(len(text), longestPart); to >= shortestPart; to-- {
 		for _, form := range p.ends[string(text[to-shortestPart:to])] {
+			if !spent.spend(to) {
+				return to
+			}
 			if len(form) > to && form[len(form)-to:] == string(text[:to]) {
 				return to
 			}

@@ -154,6 +154,17 @@ func TestManySecrets(t *testing.T) {
 	}
 }
 
+// Many long secrets that resemble each other do not make a search next to cuts slow.
+func TestManyCuts(t *testing.T) {
+	t.Parallel()
+	set, long := secret.New(nil), strings.Repeat("A", 500)
+	for i := range 64 {
+		set.AddLogin("u", fmt.Sprintf("%sB%02d%s", long, i, long))
+	}
+	text := strings.Repeat(long+"C"+strings.Repeat("%", 11)+"\u2026"+strings.Repeat("%", 11)+"C"+long, 200)
+	set.Redact(text) // it ends
+}
+
 // Text with escapes but without a secret stays as it is.
 func TestOtherEscapes(t *testing.T) {
 	t.Parallel()

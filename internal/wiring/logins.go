@@ -16,7 +16,7 @@ import (
 const (
 	maxLogins = 64
 	// maxLogin is the maximum length of their passwords.
-	maxLogin = 1 << 10
+	maxLogin = 512
 )
 
 // logins adds the logins that git's configuration holds: in the URLs of remotes, in the
