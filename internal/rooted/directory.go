@@ -18,18 +18,18 @@ type Directory string
 // for deciding whether to read a file again.
 func (f Directory) Stat(name string) (fs.FileInfo, error) { return f.stat(name, nil) }
 
-// Visit is a Directory for a short time, such as that of one call: it asks once for each directory in
+// Look is a Directory for a short time, such as that of one call: it asks once for each directory in
 // it whether that is a link. It is for one goroutine.
-type Visit struct {
+type Look struct {
 	Directory
-	directories map[string]bool // that are no links, by name
+	directories map[string]bool // by name; none of them is a link
 }
 
-// NewVisit begins a visit.
-func NewVisit(f Directory) Visit { return Visit{f, map[string]bool{}} }
+// NewLook begins a look.
+func NewLook(f Directory) Look { return Look{f, map[string]bool{}} }
 
 // Stat returns what [Directory.Stat] returns.
-func (v Visit) Stat(name string) (fs.FileInfo, error) { return v.stat(name, v.directories) }
+func (l Look) Stat(name string) (fs.FileInfo, error) { return l.stat(name, l.directories) }
 
 func (f Directory) stat(name string, directories map[string]bool) (fs.FileInfo, error) {
 	if info, err := f.plain(name, directories); !errors.Is(err, errNotPlain) {

@@ -169,12 +169,12 @@ func TestLstat(t *testing.T) {
 	}
 }
 
-// A Directory and a Visit describe the same file as a Root does, through whatever links the name leads, and
+// A Directory and a Look describe the same file as a Root does, through whatever links the name leads, and
 // give the same reason if there is none.
 func TestDirectoryStat(t *testing.T) {
 	t.Parallel()
 	r, root := place(t)
-	visit := rooted.NewVisit(rooted.Directory(root))
+	look := rooted.NewLook(rooted.Directory(root))
 	names := []string{
 		".", "", "a.txt", "a.txt/", "a.txt/b", "dir", "dir/", "dir/.", "dir/b.txt", "dir//b.txt", "dir/../a.txt", "dir/deep/c.txt", "inner/b.txt", "to-a", "dir/up",
 		"chain1", "self/a.txt", "abs-file", "abs-root/dir/b.txt", "many39", "missing", "missing/a.txt", "dir/missing", "inner/missing", "dangling", "out-file",
@@ -182,7 +182,7 @@ func TestDirectoryStat(t *testing.T) {
 	}
 	for _, name := range append(names, rootedtest.Escapes(root)...) {
 		want, wantErr := r.Stat(name)
-		for kind, stat := range map[string]func(string) (fs.FileInfo, error){"Directory": rooted.Directory(root).Stat, "Visit": visit.Stat} {
+		for kind, stat := range map[string]func(string) (fs.FileInfo, error){"Directory": rooted.Directory(root).Stat, "Look": look.Stat} {
 			got, err := stat(name)
 			if fmt.Sprint(err) != fmt.Sprint(wantErr) {
 				t.Errorf("%s: %.50q: %v, want %v", kind, name, err, wantErr)

@@ -37,7 +37,7 @@ type Files interface {
 	Stat(name string) (fs.FileInfo, error)
 }
 
-var _ Files = rooted.Visit{}
+var _ Files = rooted.Look{}
 
 // Workspace is where a command is rendered.
 type Workspace struct {

@@ -69,9 +69,9 @@ func (r *Runner) Portable(from *library.Catalog, request render.Request) (render
 // at calls do with the place of a catalog.
 func (r *Runner) at(from *library.Catalog, do func(render.Workspace) error) error {
 	if !strings.HasPrefix(from.Path, library.HomePrefix) {
-		return do(render.Workspace{Root: rooted.NewVisit(rooted.Directory(r.workspace)), Path: r.workspace, Dir: r.workspace, Profiles: &r.here})
+		return do(render.Workspace{Root: rooted.NewLook(rooted.Directory(r.workspace)), Path: r.workspace, Dir: r.workspace, Profiles: &r.here})
 	}
-	root := agentsOnly{rooted.NewVisit(rooted.Directory(filepath.Join(r.home, agents)))}
+	root := agentsOnly{rooted.NewLook(rooted.Directory(filepath.Join(r.home, agents)))}
 	return do(render.Workspace{Root: root, Path: r.home, Dir: r.workspace, Profiles: &r.there})
 }
 
@@ -79,7 +79,7 @@ func (r *Runner) at(from *library.Catalog, do func(render.Workspace) error) erro
 const agents = ".agent"
 
 // agentsOnly is a home directory of which only the directory of agents is visible.
-type agentsOnly struct{ directory rooted.Visit }
+type agentsOnly struct{ directory rooted.Look }
 
 func (a agentsOnly) Read(name string, limit int64) ([]byte, error) {
 	inner, ok := strings.CutPrefix(name, agents+"/")
