@@ -22,7 +22,20 @@ const (
 //	├── feature/login (PROJ-101, #42)
 //	│   └── … 12 more
 //	└── old (missing)
-func (n *Node) Text() string {
+func (n *Node) Text() string { return n.draw(label) }
+
+// MarkedText is Text with a star after the current branch, as people see it.
+func (n *Node) MarkedText() string {
+	return n.draw(func(n *Node) string {
+		if n.Current {
+			return label(n) + " *"
+		}
+		return label(n)
+	})
+}
+
+// draw draws the tree with a label for each branch.
+func (n *Node) draw(label func(*Node) string) string {
 	type level struct {
 		node   *Node
 		next   int // child

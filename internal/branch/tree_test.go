@@ -376,3 +376,15 @@ func TestDeepChain(t *testing.T) {
 		t.Errorf("stack of %d, %v; want %d", len(stack), err, depth)
 	}
 }
+
+// People see a star after the current branch; assistants see the text of the contract.
+func TestMarkedText(t *testing.T) {
+	t.Parallel()
+	n := &branch.Node{Branch: "main", Children: []*branch.Node{{Branch: "a", JiraIssue: "AB-1", Current: true}, {Branch: "b"}}}
+	if diff := cmp.Diff("main\n├── a (AB-1) *\n└── b\n", n.MarkedText()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff("main\n├── a (AB-1)\n└── b\n", n.Text()); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -201,7 +201,7 @@ type ArgumentsError struct {
 
 func (e *ArgumentsError) Error() string {
 	// The defaults of parameters are text of the author of the justfile.
-	return fmt.Sprintf("%s was called with %s; its usage is %s", e.Recipe.Name, cleantext.Count(e.Given, "argument"), foreign.Name(e.Recipe.Usage()).Markdown())
+	return fmt.Sprintf("%s was called with %s; call it as %s", e.Recipe.Name, cleantext.Count(e.Given, "argument"), foreign.Name(e.Recipe.Usage()).Markdown())
 }
 
 // BusyError reports that a recipe is already running, here or in another process.

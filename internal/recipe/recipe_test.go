@@ -129,8 +129,8 @@ func TestRun(t *testing.T) {
 		{recipe.Call{Name: "input"}, "no input\n"},
 		{recipe.Call{Name: "danger"}, "Run recipe `danger`? error: recipe `danger` was not confirmed\n[1 ]"},
 		{recipe.Call{Name: "danger", Confirmed: true}, "boom\n"},
-		{recipe.Call{Name: "dep", Args: []string{"fail"}}, "error: dep was called with 1 argument; its usage is `dep`"},
-		{recipe.Call{Name: "deploy", Args: []string{"a"}}, "error: deploy was called with 1 argument; its usage is `deploy env +hosts`"},
+		{recipe.Call{Name: "dep", Args: []string{"fail"}}, "error: dep was called with 1 argument; call it as `dep`"},
+		{recipe.Call{Name: "deploy", Args: []string{"a"}}, "error: deploy was called with 1 argument; call it as `deploy env +hosts`"},
 	} {
 		if got := run(t, j, tt.call); got != tt.want {
 			t.Errorf("%v: %q, want %q", tt.call, got, tt.want)

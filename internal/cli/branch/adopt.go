@@ -73,7 +73,7 @@ func (c *cli) show(found []adopt.Proposal) error {
 			}
 		}
 	}
-	return c.out().Table([]output.Column{{Name: "branch", Flexible: true}, {Name: "fact"}, {Name: "value", Flexible: true}, {Name: "reason", Flexible: true}}, cells)
+	return c.out().Table([]output.Column{{Name: "branch", Flexible: true}, {Name: "fact"}, {Name: "value", Flexible: true}, {Name: "reason"}}, cells)
 }
 
 // adopted is the outcome in JSON.

@@ -96,7 +96,7 @@ func (c *cli) changes(list []prune.Change) error {
 		cells = append(cells, []string{string(change.Kind), change.Branch, change.From, change.To, change.Evidence})
 	}
 	return c.out().Table([]output.Column{
-		{Name: "change"}, {Name: "branch", Flexible: true}, {Name: "from", Flexible: true}, {Name: "to", Flexible: true}, {Name: "reason", Flexible: true},
+		{Name: "change"}, {Name: "branch", Flexible: true}, {Name: "from", Flexible: true}, {Name: "to", Flexible: true}, {Name: "reason"},
 	}, cells)
 }
 

@@ -123,7 +123,7 @@ func (c *cli) tree() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "tree [BRANCH]",
 		Short:   "Show branches below their parents",
-		Long:    "Show branches below their parents, from the default trunk or from BRANCH. In a pipe, the tree\nis drawn, too; programs can use --json.",
+		Long:    "Show branches below their parents, from the default trunk or from BRANCH. A star marks the\ncurrent branch. In a pipe, the tree is drawn, too; programs can use --json.",
 		Example: "  copse branch tree\n  copse branch tree feature/login --json",
 		Args:    app.Args(0, 1, "no argument, or BRANCH"), ValidArgsFunction: c.completeBranches(1),
 		RunE: c.run(func(ctx context.Context, p repository, args []string) error {
@@ -142,7 +142,7 @@ func (c *cli) tree() *cobra.Command {
 				return c.out().JSON(forest{Node: *trees[0], OtherRoots: trees[1:]})
 			}
 			for _, tree := range trees {
-				if err := c.out().Fold(cleantext.Block(tree.Text())); err != nil {
+				if err := c.out().Fold(cleantext.Block(tree.MarkedText())); err != nil {
 					return err
 				}
 			}

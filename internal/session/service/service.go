@@ -167,7 +167,11 @@ func (s *Services) Jira(ctx context.Context) (*jira.Client, error) {
 		}
 		login, err := s.opts.Finder.Jira(ctx, host.Machines(), host.Atlassian())
 		if _, none := errors.AsType[*credential.MissingError](err); none {
+			both := missing.Do
 			missing.Do = func(w failure.Words) string {
+				if w.Program != copse {
+					return both(w)
+				}
 				return fmt.Sprintf("Add credentials for %s to `~/.netrc`, or set $JIRA_PAT, or $JIRA_EMAIL and $JIRA_TOKEN. See `%s`.", host.Machines()[0], w.Login)
 			}
 			return nil, missing
