@@ -153,13 +153,14 @@ func pipe(env app.Env, out *output.Writer, s verdict.Status) error {
 	if s.Next != "" {
 		env.Note("Next: " + cleantext.Line(s.Next))
 	}
+	if s.GitHub.Reason != "" { // otherwise the answers are recent
+		env.Note(asked(s.GitHub))
+	}
 	for _, c := range s.Conflicts {
 		env.Note(conflict(c))
 	}
-	for _, note := range append(s.Notes, s.Showing) {
-		if note != "" {
-			env.Note("note: " + cleantext.Line(note))
-		}
+	for _, note := range notes(s) {
+		env.Note("note: " + cleantext.Line(note))
 	}
 	return nil
 }
