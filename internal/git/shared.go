@@ -1,11 +1,12 @@
 package git
 
 import (
-	"github.com/copse-dev/copse/internal/regular"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // maxSiblings is the number of entries of a directory to search for other repositories.

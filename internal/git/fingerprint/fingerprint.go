@@ -11,7 +11,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"github.com/copse-dev/copse/internal/regular"
 	"hash"
 	"io/fs"
 	"os"
@@ -19,6 +18,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // Files are the files of a fingerprint.

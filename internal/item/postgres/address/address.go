@@ -25,10 +25,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/copse-dev/copse/internal/secret"
 	"github.com/jackc/pgservicefile"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/copse-dev/copse/internal/secret"
 )
 
 // Environment is where an address finds what it leaves out. pgx itself looks at the
