@@ -27,6 +27,9 @@ type Options struct {
 	Version string
 	// CacheDir is the directory for answers; empty disables the cache.
 	CacheDir string
+	// Secret reports whether a text contains a secret: nothing with one is cached. Nil means that no
+	// text does.
+	Secret func(text string) bool
 	// Timeout limits one request; 0 is 15 seconds.
 	Timeout time.Duration
 	// Base sends the allowed requests; nil is the network.
@@ -54,10 +57,10 @@ func New(o Options) *Client {
 	api := *o.API
 	identity := remote.Identity(api.Host, o.Credential.Login, o.Credential.Secret)
 	conn := rest.New(rest.Options{
-		API: &api, Credential: o.Credential, Version: o.Version, CacheDir: o.CacheDir, Identity: identity, Timeout: o.Timeout, Base: o.Base,
+		API: &api, Credential: o.Credential, Version: o.Version, CacheDir: o.CacheDir, Secret: o.Secret, Identity: identity, Timeout: o.Timeout, Base: o.Base,
 		Posts: func(r *http.Request) bool { return graphql.Allowed(&api, r) },
 	})
-	return &Client{rest: conn, logs: joblog.New(conn, o.Base, o.Timeout), seen: seen.New(o.CacheDir, identity), timeout: o.Timeout}
+	return &Client{rest: conn, logs: joblog.New(conn, o.Base, o.Timeout), seen: seen.New(o.CacheDir, identity, o.Secret), timeout: o.Timeout}
 }
 
 // Logs adds to the first failing checks that are jobs of GitHub Actions the end of the failing

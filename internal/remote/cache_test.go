@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -218,6 +219,25 @@ func TestNoSecretReachesTheDisk(t *testing.T) {
 	})
 	if err != nil || n != 1 {
 		t.Errorf("looked at %d files, error %v", n, err)
+	}
+}
+
+// An answer that repeats a secret is not cached, and replaces the cached one.
+func TestRepeatedSecretIsNotCached(t *testing.T) {
+	t.Parallel()
+	r := &resource{body: "one", etag: `"1"`, date: monday}
+	s := serve(t, r.ServeHTTP)
+	dir := t.TempDir()
+	c := client(t, remote.Options{CacheDir: dir, Secret: func(text string) bool { return strings.Contains(text, "top-secret") }})
+	for _, step := range []struct {
+		body  string
+		files int
+	}{{"one", 1}, {"you sent top-secret", 0}} {
+		r.body, r.etag = step.body, strconv.Quote(step.body)
+		mustGet(t, c, s.URL+"/")
+		if found, err := os.ReadDir(dir); err != nil || len(found) != step.files {
+			t.Errorf("%q: %d files, %v", step.body, len(found), err)
+		}
 	}
 }
 

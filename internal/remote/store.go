@@ -45,8 +45,9 @@ const (
 // rest, and the rest: the answer in wire format. Files are replaced by rename, so a reader in any
 // process sees a complete one.
 type store struct {
-	dir string
-	now func() time.Time
+	dir    string
+	now    func() time.Time
+	secret func(text string) bool
 
 	mu      sync.Mutex
 	written int64            // bytes since the last pruning; -1 before the first
@@ -59,8 +60,11 @@ type wrote struct {
 	file fs.FileInfo
 }
 
-func newStore(dir string, now func() time.Time) *store {
-	return &store{dir: dir, now: now, written: -1, last: make(map[string]wrote)}
+func newStore(dir string, now func() time.Time, secret func(text string) bool) *store {
+	if secret == nil {
+		secret = func(string) bool { return false }
+	}
+	return &store{dir: dir, now: now, secret: secret, written: -1, last: make(map[string]wrote)}
 }
 
 func (s *store) path(key string) string {
@@ -86,7 +90,8 @@ func header(body []byte) string {
 	return storeMagic + hex.EncodeToString(sum[:])
 }
 
-// Set caches body under key, if the disk allows it.
+// Set caches body under key, if the disk allows it, and if body contains no secret: a service can
+// repeat the credentials of a request.
 func (s *store) Set(key string, body []byte) {
 	if len(body) > maxEntryBytes {
 		s.Delete(key)
@@ -94,6 +99,10 @@ func (s *store) Set(key string, body []byte) {
 	}
 	path, head := s.path(key), header(body)
 	if s.has(path, head) {
+		return
+	}
+	if s.secret(string(body)) {
+		s.Delete(key)
 		return
 	}
 	if err := s.write(path, head, body); err != nil {

@@ -9,7 +9,7 @@ import (
 // The same answer is written once, and again when the file has changed or is gone.
 func TestStoreWritesSameAnswerOnce(t *testing.T) {
 	t.Parallel()
-	s := newStore(t.TempDir(), time.Now)
+	s := newStore(t.TempDir(), time.Now, nil)
 	path := s.path("key")
 	set := func(body string) os.FileInfo {
 		t.Helper()

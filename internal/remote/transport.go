@@ -41,6 +41,9 @@ type Options struct {
 	// CacheDir is the directory for answers, created with mode 0700 when the first one is stored;
 	// empty disables the cache. Many processes may share it.
 	CacheDir string
+	// Secret reports whether a text contains a secret: such an answer is not cached. Nil means that
+	// no text does.
+	Secret func(text string) bool
 	// Identity names the credential without revealing it (see [Identity]). An answer that was
 	// cached for one identity is never served to another.
 	Identity string
@@ -92,7 +95,7 @@ func NewTransport(o Options) *Transport {
 		ident:   o.Identity,
 	}
 	if o.CacheDir != "" {
-		t.store = newStore(o.CacheDir, o.Now)
+		t.store = newStore(o.CacheDir, o.Now, o.Secret)
 		t.cached = &httpcache.Transport{
 			Transport:   t.plain,
 			Cache:       keepOnFailure{t.store},

@@ -303,6 +303,9 @@ func (s *Set) RedactPart(text string) string {
 	return text[:len(text)-unfinished(forms, text[strings.LastIndexByte(text, '\n')+1:])]
 }
 
+// In reports whether text contains one of the secrets.
+func (s *Set) In(text string) bool { return s.Redact(text) != text }
+
 // JSON returns a JSON document without the secrets in its strings. Numbers and the document's
 // syntax stay, so it remains valid.
 func (s *Set) JSON(document []byte) []byte {

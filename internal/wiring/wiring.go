@@ -108,6 +108,7 @@ func New(o Options) *Sources {
 		Getenv:   o.Env.Getenv,
 		User:     user,
 		CacheDir: o.Env.CacheDir(),
+		Secret:   o.Env.Secrets.In,
 		Version:  app.Version(),
 		Timeout:  o.Timeout,
 	})

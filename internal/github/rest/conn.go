@@ -57,6 +57,8 @@ type Options struct {
 	// CacheDir is the directory for answers; empty disables the cache. Identity separates those of
 	// different credentials.
 	CacheDir, Identity string
+	// Secret reports whether a text contains a secret; see [remote.Options].
+	Secret func(text string) bool
 	// Timeout limits one request; 0 is 15 seconds.
 	Timeout time.Duration
 	// Base sends the allowed requests; nil is the network.
@@ -80,6 +82,7 @@ func New(o Options) *Conn {
 		Base:     o.Base,
 		Allow:    func(r *http.Request) bool { return readsFrom(&api, r) || o.Posts(r) },
 		CacheDir: o.CacheDir,
+		Secret:   o.Secret,
 		Identity: o.Identity,
 		Timeout:  o.Timeout,
 	})

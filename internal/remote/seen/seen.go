@@ -69,23 +69,34 @@ const Suffix = ".seen"
 // nothing.
 type Lists struct {
 	dir, identity string
+	secret        func(text string) bool
 
 	mu    sync.Mutex
 	lists map[string]*list
 }
 
 // New returns the lists in a directory for a credential, which identity names without revealing it.
-// Without a directory, "", there are none.
-func New(dir, identity string) *Lists {
+// Without a directory, "", there are none. An entry with a text for which secret returns true is not
+// stored; a nil secret returns false.
+func New(dir, identity string, secret func(text string) bool) *Lists {
 	if dir == "" {
 		return nil
 	}
-	return &Lists{dir: dir, identity: identity, lists: map[string]*list{}}
+	if secret == nil {
+		secret = func(string) bool { return false }
+	}
+	return &Lists{dir: dir, identity: identity, secret: secret, lists: map[string]*list{}}
 }
 
 // Add adds entries to the list with this name.
 func (l *Lists) Add(name string, entries ...Entry) {
-	if l == nil || len(entries) == 0 {
+	if l == nil {
+		return
+	}
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool {
+		return l.secret(strings.Join([]string{e.Key, e.Title, e.State, e.Person, e.Branch}, "\n"))
+	})
+	if len(entries) == 0 {
 		return
 	}
 	l.mu.Lock()

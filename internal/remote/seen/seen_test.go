@@ -39,7 +39,7 @@ func file(t *testing.T, dir string) string {
 func TestProcessesShareALogin(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "cache")
-	one, two, stranger := seen.New(dir, "ada"), seen.New(dir, "ada"), seen.New(dir, "eve")
+	one, two, stranger := seen.New(dir, "ada", nil), seen.New(dir, "ada", nil), seen.New(dir, "eve", nil)
 	want(t, two.All("acme/shop"))
 	first, second := entry("1", "First", noon.Add(-time.Hour)), entry("2", "Second", noon)
 	one.Add("acme/shop", first)
@@ -60,7 +60,7 @@ func TestProcessesShareALogin(t *testing.T) {
 
 func TestNothingIsKeptNowhere(t *testing.T) {
 	t.Parallel()
-	none := seen.New("", "ada")
+	none := seen.New("", "ada", nil)
 	none.Add("acme/shop", entry("1", "First", noon))
 	want(t, none.All("acme/shop"))
 }
@@ -69,7 +69,7 @@ func TestNothingIsKeptNowhere(t *testing.T) {
 func TestSameAnswerIsNotWrittenAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := seen.New(dir, "ada")
+	l := seen.New(dir, "ada", nil)
 	for i := range 50 {
 		l.Add("acme/shop", entry("1", "First", noon.Add(time.Duration(i)*time.Second)))
 	}
@@ -85,7 +85,7 @@ func TestSameAnswerIsNotWrittenAgain(t *testing.T) {
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	one := seen.New(dir, "ada")
+	one := seen.New(dir, "ada", nil)
 	first := entry("1", "First", noon)
 	one.Add("acme/shop", first)
 	path := file(t, dir)
@@ -95,7 +95,7 @@ func TestDamage(t *testing.T) {
 	}
 	defer f.Close()
 	fmt.Fprintf(f, "rubbish\n{\"key\":\"\"}\n[1]\n{\"key\":\"2\",\"title\":\"Sec")
-	two := seen.New(dir, "ada")
+	two := seen.New(dir, "ada", nil)
 	want(t, two.All("acme/shop"), first)
 	fmt.Fprintf(f, "ond\",\"as_of\":%q}\n", noon.Add(time.Second).Format(time.RFC3339))
 	want(t, two.All("acme/shop"), seen.Entry{Key: "2", Title: "Second", AsOf: noon.Add(time.Second)}, first)
@@ -107,14 +107,14 @@ func TestDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	two.Add("acme/shop", first)
-	want(t, seen.New(dir, "ada").All("acme/shop"))
+	want(t, seen.New(dir, "ada", nil).All("acme/shop"))
 }
 
 // However much is seen, the file is bounded, and has the latest.
 func TestBounded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l, other := seen.New(dir, "ada"), seen.New(dir, "ada")
+	l, other := seen.New(dir, "ada", nil), seen.New(dir, "ada", nil)
 	for round := range 7 {
 		var batch []seen.Entry
 		for i := range 1000 {
@@ -128,10 +128,21 @@ func TestBounded(t *testing.T) {
 	if err != nil || info.Size() > 3<<20 {
 		t.Fatalf("%v, %v", info.Size(), err)
 	}
-	for _, lists := range []*seen.Lists{l, other, seen.New(dir, "ada")} {
+	for _, lists := range []*seen.Lists{l, other, seen.New(dir, "ada", nil)} {
 		got := lists.All("acme/shop")
 		if len(got) < 5000 || got[0].Key != "6999" || len(got[0].Title) != 300 {
 			t.Errorf("%d entries, first %+v", len(got), got[0])
 		}
+	}
+}
+
+// An entry with a secret is not stored.
+func TestSecretsAreNotStored(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := seen.New(dir, "ada", func(text string) bool { return strings.Contains(text, "top-secret") })
+	l.Add("acme/shop", seen.Entry{Key: "1", Title: "fine"}, seen.Entry{Key: "2", Title: "it is top-secret"}, seen.Entry{Key: "3", Branch: "top-secret"})
+	if all := l.All("acme/shop"); len(all) != 1 || all[0].Key != "1" {
+		t.Errorf("got %v", all)
 	}
 }

@@ -32,6 +32,8 @@ type Options struct {
 	User *settings.File[settings.User]
 	// CacheDir is the directory for answers, "" for none.
 	CacheDir string
+	// Secret reports whether a text contains a secret: no answer with one is cached.
+	Secret func(text string) bool
 	// Version is copse's version, sent to the services.
 	Version string
 	// Timeout limits a request; 0 is the default.
@@ -114,7 +116,7 @@ func (s *Services) GitHub(ctx context.Context, host string) (*github.Client, err
 			return nil, failure.New(failure.Invalid, err.Error(), "Correct or unset $GITHUB_API_URL.")
 		}
 		return github.New(github.Options{
-			API: api, Credential: login, Version: s.opts.Version, CacheDir: s.opts.CacheDir, Timeout: s.opts.Timeout,
+			API: api, Credential: login, Version: s.opts.Version, CacheDir: s.opts.CacheDir, Secret: s.opts.Secret, Timeout: s.opts.Timeout,
 		}), nil
 	})
 }
@@ -188,11 +190,12 @@ func (s *Services) Jira(ctx context.Context) (*jira.Client, error) {
 			Transport: remote.NewTransport(remote.Options{
 				Allow:       host.Allow,
 				CacheDir:    s.opts.CacheDir,
+				Secret:      s.opts.Secret,
 				Identity:    identity,
 				Timeout:     s.opts.Timeout,
 				KeepNoStore: true,
 			}),
-			Seen: seen.New(s.opts.CacheDir, identity),
+			Seen: seen.New(s.opts.CacheDir, identity, s.opts.Secret),
 		}), nil
 	})
 }
