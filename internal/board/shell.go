@@ -105,15 +105,9 @@ func (s *shell) screen(v View, p Page, f frame) (screen, error) {
 	return out, r.Err
 }
 
-// attribute returns text as the value of an attribute in quotes.
-func attribute(text string) string { return template.HTMLEscapeString(markup.Harmless(text)) }
-
-// label returns foreign text as the value of an attribute in quotes, without secrets.
-func (r *renderer) label(text string) string { return r.Kit.Redacted(attribute(text)) }
-
 // sections renders the list of sections.
 func (r *renderer) sections(p Page) part {
-	list := part{id: "sections", list: true, before: `<div id="sections" class="` + attribute(p.Class) + `">`, after: `</div>`}
+	list := part{id: "sections", list: true, before: `<div id="sections" class="` + r.Kit.Attribute(p.Class) + `">`, after: `</div>`}
 	for _, one := range p.Sections {
 		id := idOf(one.Key)
 		rows := part{id: id + "-rows", list: true, before: `<ul id="` + id + `-rows" class="rows">`, after: `</ul>`}
@@ -122,7 +116,7 @@ func (r *renderer) sections(p Page) part {
 		}
 		frame := part{
 			id:     id,
-			before: `<section id="` + id + `" class="card ` + attribute(one.Class) + `" aria-label="` + r.label(one.Label) + `">`,
+			before: `<section id="` + id + `" class="card ` + r.Kit.Attribute(one.Class) + `" aria-label="` + r.Kit.Attribute(one.Label) + `">`,
 			after:  `</section>`,
 			parts: []part{
 				{id: id + "-head", html: `<header id="` + id + `-head">` + string(one.Head) + `</header>`},
@@ -145,7 +139,7 @@ func (r *renderer) row(of string, row Row) part {
 	if row.Selected {
 		class, current = class+" selected", ` aria-current="true"`
 	}
-	before := `<li id="` + id + `" class="` + attribute(strings.TrimSpace(class)) + `"` + current + ` data-row>`
+	before := `<li id="` + id + `" class="` + r.Kit.Attribute(strings.TrimSpace(class)) + `"` + current + ` data-row>`
 	if row.Graph == "" {
 		return part{id: id, html: before + string(row.HTML) + `</li>`}
 	}
@@ -161,11 +155,11 @@ func (r *renderer) detail(d *Detail) part {
 	if d == nil {
 		return frame
 	}
-	frame.before = `<aside id="detail" aria-label="` + r.label(d.Title) + `">`
+	frame.before = `<aside id="detail" aria-label="` + r.Kit.Attribute(d.Title) + `">`
 	blocks := part{id: "blocks", list: true, before: `<div id="blocks">`, after: `</div>`}
 	for _, block := range d.Blocks {
 		id := idOf("blocks", block.Key)
-		blocks.parts = append(blocks.parts, part{id: id, html: `<section id="` + id + `" class="block ` + attribute(block.Class) + `">` + string(block.HTML) + `</section>`})
+		blocks.parts = append(blocks.parts, part{id: id, html: `<section id="` + id + `" class="block ` + r.Kit.Attribute(block.Class) + `">` + string(block.HTML) + `</section>`})
 	}
 	frame.parts = []part{r.leaf("detail-head", "detail-head", d), blocks}
 	return frame
@@ -189,7 +183,8 @@ func openingOf(base string) opening {
 func (s *shell) begin(v View, f frame, d document) ([]byte, error) {
 	d.Title, d.Class, d.Now = f.title, "view-"+v.Name(), s.kit.Now().UnixMilli()
 	var b bytes.Buffer
-	err := s.templates.ExecuteTemplate(&b, "document", d)
+	head, err := s.kit.Render(s.templates, "document", d)
+	b.WriteString(string(head))
 	b.WriteString(appBefore)
 	b.WriteString(string(f.top.text()))
 	b.WriteString(string(f.nav.text()))
@@ -203,10 +198,11 @@ func (s *shell) finish(scr screen, notice template.HTML) ([]byte, error) {
 		b.WriteString(string(content.text()))
 	}
 	b.WriteString(appAfter)
-	err := s.templates.ExecuteTemplate(&b, "end", struct {
+	end, err := s.kit.Render(s.templates, "end", struct {
 		Version string
 		Notice  template.HTML
 	}{scr.version, notice})
+	b.WriteString(string(end))
 	return b.Bytes(), err
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -31,9 +32,9 @@ type SiteOptions struct {
 	// Key returns the secret from which the addresses of boards are derived. The addresses change
 	// with it.
 	Key func(ctx context.Context) (string, error)
-	// Own reports whether a request comes from a process of this user. A link is only good for
-	// those: it is in the arguments of the program that opens it, and other users of the
-	// machine can read them. nil takes all.
+	// Own reports whether a request comes from a process of this user; others get nothing. Other
+	// users of the machine can read a link in the arguments of the program that opens it, and its
+	// path helps them to a browser's cookie. nil takes all.
 	Own func(*http.Request) bool
 	Now func() time.Time
 }
@@ -113,6 +114,10 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		entry.Refuse(w, r, "Page not found, or its server has restarted.")
 		return
 	}
+	if s.o.Own != nil && !s.o.Own(r) {
+		entry.Refuse(w, r, "This page is for the user who runs copse up.")
+		return
+	}
 	if rest == "enter" {
 		s.enter(w, r, at)
 		return
@@ -155,10 +160,6 @@ func headers(h http.Header) {
 
 // enter uses a link.
 func (s *Site) enter(w http.ResponseWriter, r *http.Request, at *mounted) {
-	if s.o.Own != nil && !s.o.Own(r) {
-		entry.Refuse(w, r, "This link is for the user who runs copse up.") // who can still use it
-		return
-	}
 	// Programs that look at links before a person follows them use other methods.
 	if r.Method != http.MethodGet || !at.door.Enter(w, r, r.URL.Query().Get("key")) {
 		entry.Refuse(w, r, "This link was already used, or is older than a minute.")
@@ -376,17 +377,17 @@ func (s *Site) change(w http.ResponseWriter, r *http.Request, at *mounted, sessi
 
 // fail answers a change that failed.
 func (at *mounted) fail(w http.ResponseWriter, status int, what, do string) {
-	var b bytes.Buffer
-	if err := at.shell.templates.ExecuteTemplate(&b, "failed", struct {
+	page, err := at.shell.kit.Render(at.shell.templates, "failed", struct {
 		opening
 		What, Do string
-	}{openingOf(at.path), what, do}); err != nil {
-		http.Error(w, what, status)
+	}{openingOf(at.path), what, do})
+	if err != nil {
+		http.Error(w, http.StatusText(status), status)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // a disconnected browser misses nothing
+	_, _ = io.WriteString(w, string(page)) // a disconnected browser misses nothing
 }
 
 // missing returns the page for an unknown address.

@@ -20,7 +20,10 @@ import (
 )
 
 // hostile is text that does everything that text of strangers must not do.
-const hostile = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)>\x1b]0;title\x07\x1b[31mred\u202eevil\u2066\x9b2J"
+const hostile = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)>\x1b]0;title\x07\x1b[31mred\u202eevil\u2066\x9b2J" + known
+
+// known is a secret that the program knows.
+const known = "t0p-secret"
 
 // view shows foreign text in every place that it has, and counts changes.
 type view struct {
@@ -79,7 +82,7 @@ func newStand(t *testing.T) *stand {
 		Now: clock, Key: func(context.Context) (string, error) { return "secret", nil },
 		Own: func(r *http.Request) bool { return r.Header.Get(stranger) == "" },
 		Open: func(_ context.Context, _ string, p markup.Placeholder) (*board.Board, error) {
-			kit := markup.NewKit(markup.Options{Now: clock, Field: entry.TokenField, Token: p})
+			kit := markup.NewKit(markup.Options{Now: clock, Field: entry.TokenField, Token: p, Redact: func(text string) string { return strings.ReplaceAll(text, known, "[redacted]") }})
 			s.view = &view{kit: kit}
 			return board.New(kit, board.Options{
 				Views: []board.View{s.view}, Now: clock, Logger: slog.New(slog.DiscardHandler),
@@ -232,6 +235,30 @@ func TestLinkOfAnotherUser(t *testing.T) {
 	}
 }
 
+// Another user of the machine, who got the cookie from a browser, is answered like anybody without a
+// login.
+func TestCookieIsForThisUser(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	link := s.link("/a", false)
+	base, _, _ := strings.Cut(link, "enter?")
+	_, page := s.do(s.browser, "GET", link, "")
+	_, rest, _ := strings.Cut(page, `name="board-token" content="`)
+	token, _, _ := strings.Cut(rest, `"`)
+	for _, one := range [][]string{{"GET", "fake"}, {"GET", "live/fake"}, {"GET", "asset/board.css"}, {"POST", "fake/do"}} {
+		status, body := s.do(s.browser, one[0], base+one[1], entry.TokenField+"="+token, stranger, "1", "Origin", s.server.URL, "Content-Type", "application/x-www-form-urlencoded")
+		if status != http.StatusUnauthorized || strings.Contains(body, "Fake") {
+			t.Errorf("%s %s: %d %s", one[0], one[1], status, body)
+		}
+	}
+	if s.view.changes > 0 {
+		t.Error("another user changed something")
+	}
+	if status, _ := s.do(s.browser, "GET", base+"fake", ""); status != http.StatusOK {
+		t.Errorf("the session ended: %d", status)
+	}
+}
+
 // A change needs a session that may change, the token, and an origin that is the page's own.
 func TestChangesAreChecked(t *testing.T) {
 	t.Parallel()
@@ -335,6 +362,9 @@ func TestForeignText(t *testing.T) {
 		t.Fatalf("the page shows no foreign text: %s", page)
 	}
 	harmless(t, "the page", page)
+	if strings.Contains(page, known) {
+		t.Errorf("the page has a secret: %s", page)
+	}
 	_, page = s.do(s.browser, "GET", base+"fake?"+url.QueryEscape(hostile)+"="+url.QueryEscape(hostile), "")
 	harmless(t, "a page with a hostile address", page)
 	_, page = s.do(s.browser, "GET", base+url.PathEscape(hostile), "")

@@ -9,8 +9,9 @@
 //   - a link works once, and late or repeated use looks like a link that never existed;
 //   - a cookie is valid only for the door that set it, on the host and port where it was set, until
 //     the process ends or the session is unused for [Idle];
-//   - a browser sends the cookie only to requests below the door's own path, which no other
-//     page knows: browsers share cookies among the ports of a host;
+//   - a browser sends the cookie only with requests below the door's own path, which pages on other
+//     ports do not know: browsers share cookies among the ports of a host. A link reveals the path
+//     to those who can read it, so the server must accept requests only from its own user;
 //   - the number of links and sessions is limited; new ones replace the oldest.
 //
 // It is safe for concurrent use.

@@ -119,15 +119,20 @@ func (k *Kit) Render(t *template.Template, name string, data any) (template.HTML
 	if err := t.ExecuteTemplate(&b, name, data); err != nil {
 		return "", fmt.Errorf("render %s: %w", name, err)
 	}
-	return template.HTML(k.Redacted(Harmless(b.String()))), nil
+	return template.HTML(k.redacted(Harmless(b.String()))), nil
 }
 
-// Redacted returns HTML without the secrets that the program knows.
-func (k *Kit) Redacted(html string) string {
+// redacted returns text without the secrets that the program knows.
+func (k *Kit) redacted(html string) string {
 	if k.o.Redact == nil {
 		return html
 	}
 	return k.o.Redact(html)
+}
+
+// Attribute returns text as the value of an attribute in quotes, without what [Kit.Render] removes.
+func (k *Kit) Attribute(text string) string {
+	return template.HTMLEscapeString(Harmless(k.redacted(text)))
 }
 
 // Renderer executes templates of a view, and keeps the first error.
