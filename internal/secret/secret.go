@@ -139,7 +139,7 @@ func InURL(text string, add func(login, secret string)) {
 	password, _ := u.User.Password()
 	add(u.User.Username(), password)
 	for name, values := range u.Query() {
-		if !IsSecret(name) {
+		if !isSecret(name) {
 			continue
 		}
 		for _, value := range values {
@@ -148,8 +148,8 @@ func InURL(text string, add func(login, secret string)) {
 	}
 }
 
-// IsSecret reports whether a parameter of a URL is one for a password or a token.
-func IsSecret(name string) bool {
+// isSecret reports whether a parameter of a URL is one for a password or a token.
+func isSecret(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc([]string{"password", "passwd", "token", "secret"}, func(word string) bool { return strings.Contains(name, word) })
 }

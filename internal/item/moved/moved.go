@@ -61,7 +61,7 @@ func (m Mark) Err() error {
 	case m.To != "":
 		return &item.StoreError{
 			Problem: fmt.Sprintf("the items of this project were moved to %q", m.To),
-			Next:    "Use that store: set COPSE_ITEMS, or items.database in your settings, to its address.",
+			Next:    "The store's own record says so. If you or your team moved them, choose that store with COPSE_ITEMS, or items.database in your settings.",
 		}
 	}
 	return nil
@@ -73,7 +73,7 @@ func (m Mark) Warning() string {
 	case m.From != "":
 		return fmt.Sprintf("does not change yet: the items are still being moved here from %q; repeat `copse item move` in the old store if it was interrupted", m.From)
 	case m.To != "":
-		return fmt.Sprintf("no longer changes: the items were moved to %q; set COPSE_ITEMS or items.database", m.To)
+		return fmt.Sprintf("no longer changes: the items were moved to %q; if you or your team moved them, set COPSE_ITEMS or items.database", m.To)
 	}
 	return ""
 }

@@ -55,6 +55,7 @@ func (w *Workspace) ItemsAt(at string) *postgres.Store { return w.itemsAt(at, "t
 func (w *Workspace) itemsAt(at, name string) *postgres.Store {
 	a, formErr := address.Parse(at)
 	w.env.Secrets.AddLogin(a.Login())
+	w.env.Secrets.Add(a.KeyPassword())
 	return postgres.New(postgres.Options{
 		Connect: func() (*pgxpool.Config, error) {
 			if formErr != nil {

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"net/url"
 	"os"
@@ -83,18 +84,26 @@ func (a Address) Login() (user, password string) {
 	return a.url.User.Username(), password
 }
 
-// String returns the address without a password.
+// KeyPassword returns the password of the client's key that the address has, "" for none.
+func (a Address) KeyPassword() string { return a.url.Query().Get("sslpassword") }
+
+// shown reports whether a parameter is part of an address that is displayed. Others can contain a
+// password, in this or a later release of the library.
+func shown(parameter string) bool {
+	return slices.Contains([]string{
+		"application_name", "channel_binding", "connect_timeout", "dbname", "host", "options", "passfile", "port", "service", "servicefile",
+		"sslcert", "sslkey", "sslmode", "sslnegotiation", "sslrootcert", "sslsni", "target_session_attrs", "user",
+	}, parameter)
+}
+
+// String returns the address without passwords, and with the parameters that [shown] allows.
 func (a Address) String() string {
 	u := a.url
 	if u.User != nil {
 		u.User = url.User(u.User.Username())
 	}
 	query := u.Query()
-	for name := range query {
-		if secret.IsSecret(name) {
-			query.Del(name)
-		}
-	}
+	maps.DeleteFunc(query, func(name string, _ []string) bool { return !shown(name) })
 	if a.Project != "" {
 		query.Set(parameter, a.Project)
 	}

@@ -156,7 +156,7 @@ func TestPasswordIsNotShown(t *testing.T) {
 	const secret = "sesame17"
 	rapid.Check(t, func(t *rapid.T) {
 		around := rapid.StringOfN(rapid.SampledFrom([]rune(":@/?#[]%& =1a")), 0, 6, -1)
-		at := "postgres://ada:" + around.Draw(t, "before") + secret + around.Draw(t, "after") + "@" + rapid.SampledFrom([]string{"h", "[::1", "h:x", "h/d?sslmode=no", "h/d?port=x", "h/d?password=" + secret}).Draw(t, "host")
+		at := "postgres://ada:" + around.Draw(t, "before") + secret + around.Draw(t, "after") + "@" + rapid.SampledFrom([]string{"h", "[::1", "h:x", "h/d?sslmode=no", "h/d?port=x", "h/d?password=" + secret, "h/d?sslpassword=" + secret, "h/d?new_password=" + secret}).Draw(t, "host")
 		a, err := address.Parse(at)
 		if err != nil {
 			if strings.Contains(err.Error(), secret) {
@@ -164,7 +164,7 @@ func TestPasswordIsNotShown(t *testing.T) {
 			}
 			return
 		}
-		if _, password := a.Login(); strings.Contains(password, secret) && strings.Contains(a.String(), secret) {
+		if _, password := a.Login(); (strings.Contains(password, secret) || strings.Contains(at, "_password=")) && strings.Contains(a.String(), secret) {
 			t.Fatalf("%q is shown as %q", at, a)
 		}
 		if _, err := a.Config(env); err != nil && strings.Contains(err.Error(), secret) {
