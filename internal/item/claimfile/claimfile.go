@@ -58,10 +58,11 @@ func (r Record) Text() (string, error) {
 	return string(data) + "\n", nil
 }
 
-// Parse reads a file that has a name; false if it has no claim.
-func Parse(name, text string) (Record, bool) {
+// Parse reads a file that has a name; false if it has no claim. A renewal more than the longest
+// lease after now is none: even with a clock that is wrong, nobody made it.
+func Parse(name, text string, now time.Time) (Record, bool) {
 	var r Record
-	if len(text) > MaxSize || json.Unmarshal([]byte(text), &r) != nil || Name(r.Item, r.Created) != name {
+	if len(text) > MaxSize || json.Unmarshal([]byte(text), &r) != nil || Name(r.Item, r.Created) != name || r.Renewed.Sub(now) > item.MaxLease {
 		return Record{}, false
 	}
 	if r.Expires.Sub(r.Renewed) > item.MaxLease { // nobody can have asked for that
@@ -74,8 +75,8 @@ func Parse(name, text string) (Record, bool) {
 // one clone changed the claim, that one is valid. Of two renewals by one holder, the later one is.
 // Of two others, the published one is, unless it has ended. theirs is the published one.
 func Merge(name, base, ours, theirs string, now time.Time) string {
-	other, readable := Parse(name, theirs)
-	switch own, known := Parse(name, ours); {
+	other, readable := Parse(name, theirs, now)
+	switch own, known := Parse(name, ours, now); {
 	case theirs == base || !readable:
 		return ours
 	case ours == base:

@@ -165,6 +165,7 @@ func TestHostileClaims(t *testing.T) {
 	for _, text := range []string{
 		"", "[", "{}", `{"item":"x"}`, `{"item":2,"created":"x","expires":"2099-01-01T00:00:00Z"}`,
 		fmt.Sprintf(`{"item":1,"created":%q,"holder":{"name":"eve"},"renewed":"1999-01-01T00:00:00Z","expires":"2999-01-01T00:00:00Z"}`, it.Created),
+		fmt.Sprintf(`{"item":1,"created":%q,"holder":{"name":"eve"},"renewed":"2099-01-01T00:00:00Z","expires":"2099-01-01T01:00:00Z"}`, it.Created),
 		strings.Repeat(" ", claimfile.MaxSize+1),
 	} {
 		write(t, dir, name, text)

@@ -115,7 +115,7 @@ func (b *Book) records() (map[string]claimfile.Record, error) {
 		known, ok := b.read[name]
 		if !ok || !known.current(info) {
 			known = entry{info: info}
-			known.record, known.ok = readClaim(root, name)
+			known.record, known.ok = readClaim(root, name, b.now())
 		}
 		if time.Since(info.ModTime()) > racy {
 			read[name] = known
@@ -134,12 +134,12 @@ func (e entry) current(info fs.FileInfo) bool {
 }
 
 // readClaim reads the file of a claim. An unreadable one counts as none: nobody could honor it.
-func readClaim(root *os.Root, name string) (claimfile.Record, bool) {
+func readClaim(root *os.Root, name string, now time.Time) (claimfile.Record, bool) {
 	data, err := regular.ReadIn(root, name, claimfile.MaxSize)
 	if err != nil {
 		return claimfile.Record{}, false
 	}
-	return claimfile.Parse(path.Base(name), string(data))
+	return claimfile.Parse(path.Base(name), string(data), now)
 }
 
 // Live returns a snapshot with the valid claims, according to the configuration of the project.
@@ -212,10 +212,10 @@ func (b *Book) Of(it *item.Summary) (item.Claim, bool, error) {
 		return item.Claim{}, false, fmt.Errorf("read the claims: %w", lockedstore.WithoutPath(err))
 	}
 	defer root.Close()
-	r, ok := readClaim(root, claimfile.Name(it.ID, it.Created))
+	r, ok := readClaim(root, claimfile.Name(it.ID, it.Created), b.now())
 	for _, before := range renumbered.Of(b.renumberings(), it.ID, it.Created) {
 		if !ok {
-			r, ok = readClaim(root, claimfile.Name(before.From, it.Created))
+			r, ok = readClaim(root, claimfile.Name(before.From, it.Created), b.now())
 		}
 	}
 	if !ok || r.Ended(b.now()) {

@@ -138,13 +138,13 @@ func (t *Tx) Renew() error {
 // former returns the claim of an item as its file has it now, also under a number that it had
 // before; nil if there is none.
 func (t *Tx) former(it *item.Summary) *item.Claim {
-	if r, ok := readClaim(t.tx.Root(), t.name(it)); ok {
+	if r, ok := readClaim(t.tx.Root(), t.name(it), t.book.now()); ok {
 		return &r.Claim
 	}
 	for _, r := range renumbered.Of(t.book.renumberings(), it.ID, it.Created) {
 		before := *it
 		before.ID = r.From
-		if r, ok := readClaim(t.tx.Root(), t.name(&before)); ok {
+		if r, ok := readClaim(t.tx.Root(), t.name(&before), t.book.now()); ok {
 			return &r.Claim
 		}
 	}
