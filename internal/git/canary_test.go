@@ -394,3 +394,33 @@ func copyTree(t *testing.T, from, to string) {
 		t.Fatal(err)
 	}
 }
+
+// A repository that gets another main repository while copse has it open is not read with the
+// configuration of that one.
+func TestNewCommonDirectory(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir, other := g.Init(), g.Init()
+	gittest.Write(t, join(dir, "a.txt"), "text\n")
+	gittest.Write(t, join(dir, ".gitattributes"), "* filter=x\n")
+	g.Run(dir, "add", "-A")
+	g.Run(dir, "commit", "-q", "-m", "first")
+	repo, err := git.Discover(t.Context(), dir, git.Options{Env: g.Env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := repo.Status(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	trace := join(gittest.Dir(t), "trace")
+	g.Run(dir, "push", "-q", other, "HEAD:refs/heads/copy")
+	g.Run(other, "config", "filter.x.clean", "touch "+trace+"; cat")
+	gittest.Write(t, join(dir, ".git", "commondir"), join(other, ".git")+"\n")
+	old(t, join(dir, "a.txt"))
+	if _, err := repo.Status(t.Context()); err == nil {
+		t.Error("the other configuration is used")
+	}
+	if _, err := os.Lstat(trace); err == nil {
+		t.Error("the program was run")
+	}
+}

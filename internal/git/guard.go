@@ -35,6 +35,13 @@ type ownSettings struct {
 // Settings overrides the programs that the repository names. It fails if git would read without
 // end.
 func (g *guard) Settings(ctx context.Context) ([]string, error) {
+	// Git finds it again for each command, with another configuration.
+	if common, err := commonDir(g.repo.gitDir); err != nil || common != g.repo.commonDir {
+		return nil, &BrokenError{
+			Path: filepath.Join(g.repo.gitDir, "commondir"), Problem: "does not name the same main repository as before", Err: err,
+			Remedy: "if the change is yours, start copse again",
+		}
+	}
 	own, err := g.own(ctx)
 	if err != nil {
 		return nil, err

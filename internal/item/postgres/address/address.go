@@ -29,8 +29,6 @@ import (
 	"github.com/jackc/pgservicefile"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/copse-dev/copse/internal/secret"
 )
 
 // Environment is where an address finds what it leaves out. pgx itself looks at the
