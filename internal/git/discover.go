@@ -39,9 +39,9 @@ type Options struct {
 // named it. core.worktree counts only if the .git of that directory leads back to the repository.
 //
 // If there is no repository, the error is [ErrNotRepository], an [*UnnamedError] in particular; if there is an unusable one, a
-// [*BrokenError]. Unlike git, Discover does not check who owns the repository, and does not stop at
-// mount points. Nothing that it reads names a program that it runs. The git program, which some
-// methods of [Repo] run, does check the owner, and refuses a foreign repository.
+// [*BrokenError]. One that belongs to another account of the machine is unusable unless safe.directory
+// names it, as for git. Unlike git, Discover does not stop at mount points. Nothing that it reads
+// names a program that it runs.
 func Discover(ctx context.Context, start string, opts Options) (*Repo, error) {
 	if !filepath.IsAbs(start) {
 		return nil, fmt.Errorf("find git repository: %q is not an absolute path", start)
@@ -64,7 +64,7 @@ func Discover(ctx context.Context, start string, opts Options) (*Repo, error) {
 			return nil, err
 		}
 		if found.gitDir != "" {
-			return open(found, start, opts)
+			return open(ctx, found, start, opts)
 		}
 		if damaged == nil {
 			damaged = found.damaged

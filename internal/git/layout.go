@@ -1,6 +1,7 @@
 package git
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,7 +21,7 @@ import (
 )
 
 // open returns a Repo from the search result for start.
-func open(found finding, start string, opts Options) (*Repo, error) {
+func open(ctx context.Context, found finding, start string, opts Options) (*Repo, error) {
 	common, err := commonDir(found.gitDir)
 	if err != nil {
 		return nil, unreadable(filepath.Join(found.gitDir, "commondir"), err)
@@ -47,6 +48,9 @@ func open(found finding, start string, opts Options) (*Repo, error) {
 		return gitconfig.SystemFile(path)
 	})
 	if r.root, err = r.findRoot(found.dotGit, shared); err != nil {
+		return nil, err
+	}
+	if err := r.checkAccount(ctx, found.dotGit); err != nil {
 		return nil, err
 	}
 	if err := r.checkOwner(found.dotGit); err != nil {

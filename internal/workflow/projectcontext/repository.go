@@ -26,6 +26,8 @@ type Project struct {
 	Repository *Repository
 	// Unnamed means that Root looks like a bare repository, which counts only if the user names it.
 	Unnamed bool
+	// Unusable means that there is a repository that cannot be read. The section says why.
+	Unusable bool
 }
 
 // Repository is the project's git repository.
@@ -97,10 +99,12 @@ func (g *gathering) project(ctx context.Context) (Content, error) {
 		return out, nil
 	}
 	if err != nil {
+		out.Unusable = true
 		return out, err
 	}
 	head, err := repo.Head(ctx)
 	if head.Branch == "" && err != nil {
+		out.Unusable = true
 		return out, err
 	}
 	out.Repository = &Repository{Head: head, Bare: repo.Bare(), Branch: head.Branch}

@@ -87,6 +87,9 @@ func placeFacts(p projectcontext.Project, now time.Time) []Fact {
 	if p.Unnamed {
 		return append(facts, Fact{Key: "branch", Line: foreign.Own("Not read: it looks like a bare repository, which counts only if --repo names it.")})
 	}
+	if p.Unusable {
+		return facts
+	}
 	if repo == nil {
 		return append(facts, Fact{Key: "branch", Line: foreign.Own("Not a git repository.")})
 	}

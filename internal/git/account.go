@@ -1,0 +1,66 @@
+package git
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/git/gitconfig"
+)
+
+// checkAccount refuses a repository that belongs to another account of the machine, unless the
+// user's own configuration names it in safe.directory: git refuses it, too. dotGit is the directory
+// whose .git led here, "" if the search began inside.
+func (r *Repo) checkAccount(ctx context.Context, dotGit string) error {
+	paths := []string{r.gitDir}
+	if r.root != "" {
+		paths = append(paths, r.root)
+	}
+	if dotGit != "" {
+		paths = append(paths, filepath.Join(dotGit, ".git"))
+	}
+	foreign := slices.IndexFunc(paths, func(path string) bool { return !ownedHere(path, r.env) })
+	if foreign < 0 {
+		return nil
+	}
+	dir := cmp.Or(r.root, r.gitDir)
+	sources := r.sources(ctx, &cachedfile.Group{})
+	sources.Branch = func() string { return "" } // the repository has no say
+	cfg, err := gitconfig.Users(sources)
+	if err == nil && isSafe(cfg, dir, sources.Home) {
+		return nil
+	}
+	return &BrokenError{
+		Path: paths[foreign], Problem: "belongs to another account of this machine, which could make copse run its programs", Err: err,
+		Remedy: fmt.Sprintf("if you trust it, run `git config --global --add safe.directory %q`", dir),
+	}
+}
+
+// isSafe reports whether a configuration names a directory as safe.
+func isSafe(cfg gitconfig.Config, dir, home string) bool {
+	safe := false
+	for _, e := range cfg {
+		if e.Key != "safe.directory" {
+			continue
+		}
+		named := filepath.FromSlash(e.Value)
+		if rest, ok := strings.CutPrefix(named, "~"+string(filepath.Separator)); ok {
+			named = filepath.Join(home, rest)
+		}
+		parent, below := strings.CutSuffix(named, string(filepath.Separator)+"*")
+		switch {
+		case named == "":
+			safe = false // an empty value clears the list
+		case named == "*", named == dir, below && strings.HasPrefix(dir, parent+string(filepath.Separator)):
+			safe = true
+		default:
+			real, err := filepath.EvalSymlinks(named)
+			safe = safe || err == nil && real == dir
+		}
+	}
+	return safe
+}
