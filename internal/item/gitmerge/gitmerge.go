@@ -204,7 +204,7 @@ func (m *Merge) readTrees(ctx context.Context, head, other string) error {
 		base, theirs = other, other+"^"
 	case OfRebase:
 		if directory, ok := r.rebaseDir(); ok {
-			onto, _ := regular.Read(filepath.Join(directory, "onto"), 1<<10) // without it, nothing is known to be published
+			onto, _ := regular.Read(filepath.Join(directory, "onto"), maxName) // without it, nothing is known to be published
 			m.onto = strings.TrimSpace(string(onto))
 		}
 	}

@@ -2,11 +2,11 @@ package gitmerge
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // Rewritten is a branch whose commits git copies one after the other, so the numbers in them can
@@ -16,14 +16,17 @@ type Rewritten struct {
 	Onto string // what it is to follow
 }
 
+// maxName is the maximum size of git's files about a rebase: each has the name of a commit.
+const maxName = 1 << 10
+
 // Rewritten returns the branch that the current rebase rewrites; ok is false if there is none.
 func (r *Repo) Rewritten() (w Rewritten, ok bool) {
 	directory, ok := r.rebaseDir()
 	if !ok {
 		return Rewritten{}, false
 	}
-	from, fromErr := os.ReadFile(filepath.Join(directory, "orig-head"))
-	onto, ontoErr := os.ReadFile(filepath.Join(directory, "onto"))
+	from, fromErr := regular.Read(filepath.Join(directory, "orig-head"), maxName)
+	onto, ontoErr := regular.Read(filepath.Join(directory, "onto"), maxName)
 	w = Rewritten{strings.TrimSpace(string(from)), strings.TrimSpace(string(onto))}
 	return w, fromErr == nil && ontoErr == nil && w.From != "" && w.Onto != ""
 }
