@@ -82,6 +82,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("ref: refs/heads/main\n")
 	f.Add("worktree /x\x00HEAD 12\x00branch refs/heads/x\x00\x00")
 	f.Add("worktree\x00worktree")
+	f.Add("HEAD\x00\x00refs/heads/")
 	f.Add("HEAD\x0012\x00refs/heads/x\nrefs/heads/x\x0012\x00\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		if path, ok := parseGitfile(text); ok && (path == "" || strings.HasSuffix(path, "\n")) {

@@ -139,7 +139,7 @@ func parseRefs(out string) (head Head, names []string, found bool) {
 			head.Commit = fields[1]
 			var onBranch bool
 			head.Branch, onBranch = strings.CutPrefix(fields[2], refstore.BranchPrefix)
-			if !onBranch {
+			if !onBranch || head.Branch == "" {
 				head.Branch, head.Detached = "", true
 			}
 		}

@@ -20,10 +20,12 @@ import (
 var (
 	target     = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
 	executions = regexp.MustCompile(`(?:execs: |baseline coverage: )(\d+)`)
+	finding    = regexp.MustCompile(`Failing input written to (\S+)`)
 )
 
-// fuzzAll fuzzes every target of the module, or those of one name, one on each CPU.
-func fuzzAll(ctx context.Context, each time.Duration, only string) ([]result, error) {
+// fuzzAll fuzzes every target of the module, or those of one name, one on each CPU. The file of a
+// finding stays in testdata, where later tests read it, only with keep.
+func fuzzAll(ctx context.Context, each time.Duration, only string, keep bool) ([]result, error) {
 	jobs, err := targets(only)
 	if err != nil {
 		return nil, err
@@ -35,7 +37,7 @@ func fuzzAll(ctx context.Context, each time.Duration, only string) ([]result, er
 	for range runtime.NumCPU() {
 		working.Go(func() {
 			for i := range next {
-				results[i], errs[i] = jobs[i].fuzz(ctx, each)
+				results[i], errs[i] = jobs[i].fuzz(ctx, each, keep)
 			}
 		})
 	}
@@ -71,7 +73,7 @@ func targets(only string) (jobs []job, err error) {
 }
 
 // fuzz fuzzes one target for a time.
-func (j job) fuzz(ctx context.Context, each time.Duration) (result, error) {
+func (j job) fuzz(ctx context.Context, each time.Duration, keep bool) (result, error) {
 	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+j.name+"$", "-fuzztime="+each.String(), "-parallel=1", j.directory)
 	out, err := cmd.CombinedOutput()
 	tried := 0
@@ -80,9 +82,18 @@ func (j job) fuzz(ctx context.Context, each time.Duration) (result, error) {
 	}
 	res := result{What: "fuzzing " + j.name + " of " + strings.TrimPrefix(j.directory, "./internal/"), Tried: tried, Survived: tried}
 	// At the end of its time the Go command may fail without a finding.
-	if found := bytes.Contains(out, []byte("Failing input written")); err != nil && (found || !bytes.Contains(out, []byte("context deadline exceeded"))) {
+	if found := finding.FindSubmatch(out); err != nil && (found != nil || !bytes.Contains(out, []byte("context deadline exceeded"))) {
 		res.Lost = 1
 		res.Note = tail(string(out))
+		if found != nil && !keep {
+			path := filepath.Join(j.directory, filepath.FromSlash(string(found[1])))
+			input, err := os.ReadFile(path)
+			if err != nil {
+				return res, err
+			}
+			res.Note += "\n" + string(input)
+			return res, os.Remove(path)
+		}
 	} else if tried == 0 {
 		return res, fmt.Errorf("%s of %s tried nothing:\n%s", j.name, j.directory, out)
 	}

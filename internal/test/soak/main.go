@@ -80,7 +80,7 @@ func main() {
 	reportOnly := flag.Bool("report-only", false, "end with 0 when something is lost or found; a part that cannot run still ends with 1")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	results, err := run(ctx, *limit, *only, *seed, *fuzz)
+	results, err := run(ctx, *limit, *only, *seed, *fuzz, !*reportOnly)
 	stop()
 	if err == nil && *page != "" {
 		err = writePage(*page, results, *limit, *fuzz, *only)
@@ -94,9 +94,9 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, limit time.Duration, only string, seed uint64, fuzz time.Duration) ([]result, error) {
+func run(ctx context.Context, limit time.Duration, only string, seed uint64, fuzz time.Duration, keep bool) ([]result, error) {
 	if fuzz > 0 {
-		return fuzzAll(ctx, fuzz, only)
+		return fuzzAll(ctx, fuzz, only, keep)
 	}
 	work, err := os.MkdirTemp("", "soak")
 	if err != nil {
