@@ -55,6 +55,7 @@ var environment = []struct {
 	{"Git", []variable{
 		{names("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"), "as for git", "git's own", "The configuration of git. The names of the last two end in a number."},
 		{names("GIT_CEILING_DIRECTORIES"), "directories", "none", "Directories above which copse does not search for a repository."},
+		{names("SUDO_UID"), "a number", "none", "The account that called sudo, whose repositories root accepts, as in git."},
 		{names("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"), "name, email address", "`user.name` and `user.email`", "The author of commits to the branch of a shared store."},
 		{names("GIT_SSH_COMMAND", "SSH_AUTH_SOCK"), "as for git", "none", "How git reaches the remote of a shared store."},
 	}},

@@ -67,7 +67,7 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 			return false, "", fmt.Errorf("copy the items of %s: %w", location.Name, err)
 		}
 	}
-	if err := makeBelow(filepath.Dir(filepath.Dir(s.search.Shared)), s.search.Shared); err != nil {
+	if err := s.search.CreateShared(); err != nil {
 		return false, "", fmt.Errorf("make the shared store: %w", lockedstore.WithoutPath(err))
 	}
 	if !s.search.HasShared() {
@@ -81,21 +81,6 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 		return err
 	})
 	return err == nil, from, err
-}
-
-// makeBelow creates a directory, and its parent below top, unless they exist. It follows no link out
-// of top.
-func makeBelow(top, dir string) error {
-	root, err := os.OpenRoot(top)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	name, err := filepath.Rel(top, dir)
-	if err != nil {
-		return err
-	}
-	return root.MkdirAll(name, 0o777)
 }
 
 // content returns all files of a store that is usable, and the histories of its items.

@@ -112,6 +112,18 @@ func (p Search) SharedDir() rooted.Dir {
 	return rooted.Dir{Wall: filepath.Dir(filepath.Dir(p.Shared)), Name: path.Join(filepath.Base(filepath.Dir(p.Shared)), filepath.Base(p.Shared))}
 }
 
+// CreateShared creates the directory of the shared store, unless it exists. It follows no link out of
+// the directory that has the store.
+func (p Search) CreateShared() error {
+	dir := p.SharedDir()
+	root, err := os.OpenRoot(dir.Wall)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.MkdirAll(filepath.FromSlash(dir.Name), 0o777)
+}
+
 // HasShared reports whether there is a shared store. A symbolic link does not count, and
 // neither does a directory below one.
 func (p Search) HasShared() bool {
