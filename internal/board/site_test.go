@@ -235,6 +235,13 @@ func TestLinkOfAnotherUser(t *testing.T) {
 	}
 }
 
+// tokenOf returns the token that a page has for changes.
+func tokenOf(page string) string {
+	_, rest, _ := strings.Cut(page, `name="board-token" content="`)
+	token, _, _ := strings.Cut(rest, `"`)
+	return token
+}
+
 // Another user of the machine, who got the cookie from a browser, is answered like anybody without a
 // login.
 func TestCookieIsForThisUser(t *testing.T) {
@@ -243,8 +250,7 @@ func TestCookieIsForThisUser(t *testing.T) {
 	link := s.link("/a", false)
 	base, _, _ := strings.Cut(link, "enter?")
 	_, page := s.do(s.browser, "GET", link, "")
-	_, rest, _ := strings.Cut(page, `name="board-token" content="`)
-	token, _, _ := strings.Cut(rest, `"`)
+	token := tokenOf(page)
 	for _, one := range [][]string{{"GET", "fake"}, {"GET", "live/fake"}, {"GET", "asset/board.css"}, {"POST", "fake/do"}} {
 		status, body := s.do(s.browser, one[0], base+one[1], entry.TokenField+"="+token, stranger, "1", "Origin", s.server.URL, "Content-Type", "application/x-www-form-urlencoded")
 		if status != http.StatusUnauthorized || strings.Contains(body, "Fake") {
@@ -266,8 +272,7 @@ func TestChangesAreChecked(t *testing.T) {
 	link := s.link("/a", false)
 	base, _, _ := strings.Cut(link, "enter?")
 	_, page := s.do(s.browser, "GET", link, "")
-	_, rest, _ := strings.Cut(page, `name="board-token" content="`)
-	token, _, _ := strings.Cut(rest, `"`)
+	token := tokenOf(page)
 	if len(token) < 20 || strings.Contains(page, "PLACEHOLDER") || strings.Count(page, token) < 2 {
 		t.Fatalf("the page has no token in its forms: %s", page)
 	}
@@ -302,8 +307,7 @@ func TestChangesAreChecked(t *testing.T) {
 	}
 	reader := s.newBrowser()
 	_, page = s.do(reader, "GET", s.link("/a", true), "")
-	_, rest, _ = strings.Cut(page, `name="board-token" content="`)
-	token, _, _ = strings.Cut(rest, `"`)
+	token = tokenOf(page)
 	if status, body := s.do(reader, "POST", base+"fake/do", entry.TokenField+"="+token, "Content-Type", form, "Origin", origin); status != http.StatusForbidden || !strings.Contains(body, "read-only") {
 		t.Errorf("a session that only reads: %d %s", status, body)
 	}

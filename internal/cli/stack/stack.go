@@ -140,7 +140,7 @@ func notes(s verdict.Status) []string {
 	return slices.DeleteFunc(append(slices.Clone(s.Notes), s.Showing), func(note string) bool { return note == "" })
 }
 
-// pipe prints the branches to stdout, and what is said of the stack to stderr.
+// pipe prints the branches to stdout, and the notes about the stack to stderr.
 func pipe(env app.Env, out *output.Writer, s verdict.Status) error {
 	var cells [][]string
 	for _, b := range s.Branches {

@@ -64,8 +64,8 @@ var moved = map[string]struct {
 	QwenDir:    {"QWEN_HOME", Path{Home, ".qwen"}},
 }
 
-// Resolve returns a path of the user. The error names what is missing to find the configuration of
-// the client with this title.
+// Resolve returns the path on this machine. The error says which variable or directory is missing to
+// find the configuration of the client with this title.
 func (l Location) Resolve(title string, p Path) (string, error) {
 	if m, ok := moved[p[0]]; ok {
 		if l.Getenv != nil {

@@ -103,16 +103,22 @@ func (v *Verdicts) all(ctx context.Context, view *session.View, q Selection, ask
 	var notes notes
 	out.Trunks = make(map[string]Trunk, len(trunks))
 	for _, trunk := range trunks {
-		if trunk != "" {
-			if out.Trunks[trunk], err = v.trunk(ctx, repo, trunk, current); err != nil {
-				return Overview{}, false, session.Explain(err)
-			}
-		}
 		same := byTrunk[trunk]
 		same.mark(current)
+		var g errgroup.Group
+		var below Trunk
+		if trunk != "" {
+			g.Go(func() (err error) {
+				below, err = v.trunk(ctx, repo, trunk, current)
+				return err
+			})
+		}
 		found, asked, err := v.look(ctx, repo, *same, asking, &notes)
-		if err != nil {
+		if err = cmp.Or(err, g.Wait()); err != nil {
 			return Overview{}, false, session.Explain(err)
+		}
+		if trunk != "" {
+			out.Trunks[trunk] = below
 		}
 		changed = changed || asked
 		out.GitHub = worse(out.GitHub, found)
