@@ -34,7 +34,8 @@ type Foreign struct {
 func ForeignAt(path string) Foreign { return Foreign{path: path, disk: System{}} }
 
 // ForeignIn returns the file at a path below the directory wall, which no link leaves: otherwise,
-// Read and Replace fail with rooted.ErrOutside.
+// Read and Replace fail with rooted.ErrOutside, or with rooted.ErrGitDirectory if a link leads into
+// a git directory.
 func ForeignIn(wall, path string) Foreign {
 	return Foreign{path: path, wall: wall, disk: System{}}
 }
@@ -127,6 +128,9 @@ func (f Foreign) inside() (string, error) {
 	defer wall.Close()
 	name, err := wall.Name(f.path)
 	if err != nil {
+		return "", err
+	}
+	if err := wall.CheckWrite(name); err != nil {
 		return "", err
 	}
 	real, err := wall.Real(name)

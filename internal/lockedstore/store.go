@@ -54,7 +54,7 @@ func New(path, lock string, wait time.Duration) *Store {
 }
 
 // NewIn returns New for a directory that no link leaves: otherwise, Change fails with
-// rooted.ErrOutside.
+// rooted.ErrOutside, or with rooted.ErrGitDirectory if a link leads into a git directory.
 func NewIn(dir rooted.Dir, lock string, wait time.Duration) *Store {
 	return &Store{dir: dir, lock: lock, wait: wait, turn: make(chan struct{}, 1), disk: System{}}
 }
@@ -83,7 +83,7 @@ func (s *Store) Change(ctx context.Context, change func(*Tx) error) error {
 	case <-waiting.Done():
 		return context.Cause(waiting)
 	}
-	root, err := s.dir.Open()
+	root, err := s.dir.OpenToWrite()
 	if err != nil {
 		return fmt.Errorf("open the directory: %w", WithoutPath(err))
 	}
@@ -94,7 +94,7 @@ func (s *Store) Change(ctx context.Context, change func(*Tx) error) error {
 	}
 	defer unlock()
 
-	tx := &Tx{root: root, temporary: s.lock + staging, unsynced: map[string]bool{}, disk: s.disk}
+	tx := &Tx{root: root, temporary: s.lock + staging, unsynced: map[string]bool{}, checked: map[string]bool{".": true}, disk: s.disk}
 	err = change(tx)
 	if flushErr := tx.Flush(); err == nil {
 		err = flushErr
@@ -135,6 +135,9 @@ func (s *Store) acquire(ctx context.Context, root *os.Root) (unlock func(), err 
 func (s *Store) prepare(root *os.Root) error {
 	switch info, err := root.Lstat(s.lock); {
 	case errors.Is(err, fs.ErrNotExist):
+		if err := rooted.CheckWrite(root, s.lock); err != nil {
+			return fmt.Errorf("lock %q: %w", s.lock, err)
+		}
 		if err := root.MkdirAll(path.Dir(s.lock), 0o777); err != nil {
 			return fmt.Errorf("create a directory for the lock: %w", WithoutPath(err))
 		}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // concurrentSyncs is the number of files written to disk at the same time. The file system writes
@@ -20,6 +22,7 @@ type Tx struct {
 	root      *os.Root
 	temporary string // temporary files have this name and a number
 	unsynced  map[string]bool
+	checked   map[string]bool // directories that lead into no git directory
 	disk      Disk
 }
 
@@ -34,9 +37,29 @@ type File struct {
 // Root returns the directory, for reading.
 func (tx *Tx) Root() *os.Root { return tx.root }
 
+// check returns rooted.ErrGitDirectory if a link in the names leads into a git directory.
+func (tx *Tx) check(names ...string) error {
+	for _, name := range names {
+		dir := path.Dir(name)
+		if tx.checked[dir] {
+			continue
+		}
+		if err := rooted.CheckWrite(tx.root, dir); err != nil {
+			return err
+		}
+		tx.checked[dir] = true
+	}
+	return nil
+}
+
 // Write puts the files in place, in this order, after the content of all of them is on disk. An
 // existing file keeps its permissions. Write does not create directories.
 func (tx *Tx) Write(files ...File) error {
+	for _, f := range files {
+		if err := tx.check(f.Name); err != nil {
+			return fmt.Errorf("write %q: %w", f.Name, err)
+		}
+	}
 	staged := make([]string, len(files))
 	var group errgroup.Group
 	group.SetLimit(concurrentSyncs)
@@ -117,6 +140,9 @@ func (tx *Tx) drop(names []string) {
 
 // Move renames a file. It replaces an existing file with the new name.
 func (tx *Tx) Move(from, to string) error {
+	if err := tx.check(from, to); err != nil {
+		return fmt.Errorf("move %q to %q: %w", from, to, err)
+	}
 	if err := tx.disk.Rename(tx.root, from, to); err != nil {
 		return fmt.Errorf("move %q to %q: %w", from, to, WithoutPath(err))
 	}
@@ -127,6 +153,9 @@ func (tx *Tx) Move(from, to string) error {
 
 // Remove removes a file.
 func (tx *Tx) Remove(name string) error {
+	if err := tx.check(name); err != nil {
+		return fmt.Errorf("remove %q: %w", name, err)
+	}
 	if err := tx.disk.Remove(tx.root, name); err != nil {
 		return fmt.Errorf("remove %q: %w", name, WithoutPath(err))
 	}
@@ -136,6 +165,9 @@ func (tx *Tx) Remove(name string) error {
 
 // MakeDir creates a directory unless it exists.
 func (tx *Tx) MakeDir(name string) error {
+	if err := tx.check(name); err != nil {
+		return fmt.Errorf("create directory %q: %w", name, err)
+	}
 	err := tx.root.Mkdir(name, 0o777)
 	if errors.Is(err, fs.ErrExist) {
 		info, statErr := tx.root.Stat(name)

@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/index"
 	"github.com/copse-dev/copse/internal/gitignore"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // ignoreFile is the name of a directory's own patterns.
@@ -227,7 +228,7 @@ func (flt *filter) shows(r rules, dir string, entry fs.DirEntry) bool {
 // because its name is ignored.
 func (flt *filter) judge(r rules, dir string, entry fs.DirEntry) (shown, ignored bool) {
 	name := entry.Name()
-	if insideGit(name) {
+	if rooted.NamesGit(name) {
 		return false, false
 	}
 	if !r.hidden && !r.Ignored(name, entry.IsDir()) {

@@ -22,7 +22,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -109,7 +108,7 @@ func (p *Project) find(asked string) (*directory, string, error) {
 	if err != nil {
 		return nil, "", explain(asked, err)
 	}
-	if insideGit(name) {
+	if rooted.NamesGit(name) {
 		return nil, "", ErrGit
 	}
 	return f, name, nil
@@ -121,23 +120,10 @@ func (f *directory) real(asked, name string) (string, error) {
 	if err != nil {
 		return "", explain(asked, err)
 	}
-	if insideGit(real) {
+	if rooted.NamesGit(real) {
 		return "", ErrGit
 	}
 	return real, nil
-}
-
-// insideGit reports whether a name is that of git's directory or of a file in it. Some file systems
-// know it by other names, too.
-func insideGit(name string) bool {
-	for part := range strings.SplitSeq(name, "/") {
-		part = strings.TrimRight(part, ". ")
-		part, _, _ = strings.Cut(part, ":")
-		if strings.EqualFold(cleantext.Line(part), ".git") || strings.EqualFold(part, "git~1") {
-			return true
-		}
-	}
-	return false
 }
 
 // refusal is an error that is shown unchanged.

@@ -39,6 +39,22 @@ func (d Dir) Open() (*os.Root, error) {
 	return nil, withoutPath(err)
 }
 
+// OpenToWrite opens the directory for changes of its files. The error can be ErrOutside or
+// ErrGitDirectory.
+func (d Dir) OpenToWrite() (*os.Root, error) {
+	if d.Name != "." {
+		wall, err := regular.OpenRoot(d.Wall)
+		if err != nil {
+			return nil, withoutPath(err)
+		}
+		defer wall.Close()
+		if err := CheckWrite(wall, d.Name); err != nil {
+			return nil, err
+		}
+	}
+	return d.Open()
+}
+
 // In returns the directory as a cachedfile.Directory, whose names are those in the directory.
 func (d Dir) In() Files { return Files{d} }
 

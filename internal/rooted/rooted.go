@@ -11,6 +11,7 @@
 //     outside there, such as C:\x and ..\x, is refused everywhere;
 //   - a name that no file can have, such as one with a NUL or with too many characters,
 //     is [fs.ErrNotExist], like a name that no file has;
+//   - [Root.CheckWrite] refuses a name that leads into a git directory, for packages that write;
 //   - no call blocks: a named pipe, socket, or device is a [*NotRegularError] and is
 //     neither opened nor waited for, and no more than a limit is read;
 //   - no error of a Root names the path of the directory. errors.Is works with those
@@ -25,6 +26,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -91,6 +93,10 @@ func Open(path string) (*Root, error) {
 	if err != nil {
 		return nil, withoutPath(err)
 	}
+	return newRoot(root, path), nil
+}
+
+func newRoot(root *os.Root, path string) *Root {
 	r := &Root{root: root}
 	// Both take as long as reading a file, and are seldom needed.
 	r.escapes = sync.OnceValue(func() error {
@@ -105,7 +111,7 @@ func Open(path string) (*Root, error) {
 		}
 		return paths
 	})
-	return r, nil
+	return r
 }
 
 // Close closes the directory.
@@ -213,10 +219,19 @@ const maxLinks = 40
 // Real returns the name of the file at the end of links. It is for access decisions by name: every
 // other method follows links itself.
 func (r *Root) Real(name string) (string, error) {
-	if err := check(name); err != nil {
+	done, _, err := r.resolve(name)
+	if err != nil {
 		return "", err
 	}
-	var done []string
+	return path.Join(".", path.Join(done...)), nil
+}
+
+// resolve follows links. If a part is missing, done are the parts up to the missing one, and missing
+// are the parts after it, not resolved.
+func (r *Root) resolve(name string) (done, missing []string, err error) {
+	if err := check(name); err != nil {
+		return nil, nil, err
+	}
 	links := 0
 	for rest := strings.Split(name, "/"); len(rest) > 0; {
 		part := rest[0]
@@ -226,7 +241,7 @@ func (r *Root) Real(name string) (string, error) {
 			continue
 		case "..":
 			if len(done) == 0 {
-				return "", ErrOutside
+				return nil, nil, ErrOutside
 			}
 			done = done[:len(done)-1]
 			continue
@@ -235,32 +250,29 @@ func (r *Root) Real(name string) (string, error) {
 		at := filepath.Join(done...)
 		info, err := r.root.Lstat(at)
 		if err != nil {
-			return "", r.reason(err)
+			return done, rest, r.reason(err)
 		}
 		if info.Mode()&fs.ModeSymlink == 0 {
 			continue
 		}
 		if links++; links > maxLinks {
-			return "", ErrTooManyLinks
+			return nil, nil, ErrTooManyLinks
 		}
 		target, err := r.root.Readlink(at)
 		if err != nil {
-			return "", r.reason(err)
+			return nil, nil, r.reason(err)
 		}
 		done = done[:len(done)-1]
 		if filepath.IsAbs(target) {
 			var ok bool
 			if target, ok = r.below(target); !ok {
-				return "", ErrOutside
+				return nil, nil, ErrOutside
 			}
 			done = nil
 		}
 		rest = append(strings.Split(filepath.ToSlash(target), "/"), rest...)
 	}
-	if len(done) == 0 {
-		return ".", nil
-	}
-	return strings.Join(done, "/"), nil
+	return done, nil, nil
 }
 
 // below returns the rest of an absolute path after the directory's path. It is not cleaned: the

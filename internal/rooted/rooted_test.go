@@ -154,6 +154,47 @@ func TestReal(t *testing.T) {
 	}
 }
 
+// No name of a git directory can be written, whatever it is called and whatever links lead there.
+func TestCheckWrite(t *testing.T) {
+	t.Parallel()
+	r, root := place(t)
+	for _, dir := range []string{".git/hooks", "bare/objects", "bare/refs", "linked"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []string{"bare/HEAD", "linked/HEAD", "linked/commondir"} {
+		if err := os.WriteFile(filepath.Join(root, file), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, target := range map[string]string{
+		"to-git": ".git", "to-config": ".git/config", "to-new": ".git/new/deeper", "to-bare": "bare", "all": ".", "through": "to-git/hooks",
+		"abs-git": filepath.Join(root, ".git"),
+	} {
+		if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	for name, want := range map[string]error{
+		".": nil, "a.txt": nil, "new/file": nil, "dir/up": nil, "inner/deep/c.txt": nil, "abs-dir/new": nil, "all/new": nil, ".gitignore": nil,
+		".git": rooted.ErrGitDirectory, ".git/hooks/x": rooted.ErrGitDirectory, "new/.GIT/x": rooted.ErrGitDirectory, "sub/git~1/x": rooted.ErrGitDirectory,
+		"to-git/x": rooted.ErrGitDirectory, "to-config": rooted.ErrGitDirectory, "to-new/x": rooted.ErrGitDirectory, "all/.git/x": rooted.ErrGitDirectory,
+		"bare": rooted.ErrGitDirectory, "to-bare/config": rooted.ErrGitDirectory, "linked/x": rooted.ErrGitDirectory, "through/x": rooted.ErrGitDirectory,
+		"all/all/to-git": rooted.ErrGitDirectory, "abs-git/config": rooted.ErrGitDirectory, "../x": rooted.ErrOutside,
+	} {
+		if err := r.CheckWrite(name); !errors.Is(err, want) || want == nil && err != nil {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+	wall := rooted.Dir{Wall: filepath.Join(root, ".git"), Name: "hooks"} // copse's own files
+	dir, err := wall.OpenToWrite()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = dir.Close()
+}
+
 func TestLstat(t *testing.T) {
 	t.Parallel()
 	r, _ := place(t)

@@ -110,6 +110,9 @@ func create(dir, name string, content []byte) (bool, error) {
 		return false, errors.New("the workspace cannot be opened")
 	}
 	defer root.Close()
+	if err := rooted.CheckWrite(root, name); err != nil {
+		return false, fmt.Errorf("create %q: %w", name, err)
+	}
 	name = filepath.FromSlash(name)
 	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return false, fmt.Errorf("create the directory of %q: %w", name, cause(err))

@@ -28,6 +28,7 @@ import (
 	"github.com/copse-dev/copse/internal/command/render"
 	"github.com/copse-dev/copse/internal/command/skill"
 	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // Command is a command with its prompt, in which variables have the client's form.
@@ -207,7 +208,9 @@ func (p *Plan) Write(force bool) error {
 	}
 	defer root.Close()
 	for _, f := range p.Files {
+		err := rooted.CheckWrite(root, f.Name)
 		switch {
+		case err != nil:
 		case f.Section && (f.State == Missing || f.State == Stale || f.State == Gone || f.State == Edited && force):
 			err = p.writeSection(root, f)
 		case f.State == Gone:

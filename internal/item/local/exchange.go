@@ -55,7 +55,7 @@ func (s *Store) Synchronize(ctx context.Context, do func() error) error {
 	if err != nil {
 		return err
 	}
-	return lockedstore.New(f.Dir().Path(), syncLockName, syncWait).Change(ctx, func(*lockedstore.Tx) error { return do() })
+	return lockedstore.NewIn(f.Dir(), syncLockName, syncWait).Change(ctx, func(*lockedstore.Tx) error { return do() })
 }
 
 // SetNote replaces the note of the last exchange.
