@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,6 +73,7 @@ func (f *findings) take(p *graphql.PullRequest, asked graphql.Variables) (follow
 			}
 		}
 		following.Checks = p.Rollup.Contexts.After()
+		f.rollup, f.total = p.Rollup.Model(), p.Rollup.Contexts.Total
 	}
 	return following
 }
@@ -110,7 +112,11 @@ func (f *findings) unread(left graphql.Variables) {
 		f.note("only the latest review threads were read: " + strconv.Itoa(rest.MaxPages*rest.PerPage))
 	}
 	if left.Checks != nil {
-		f.note("only the first checks were read: " + strconv.Itoa(len(f.checks)))
-		f.complete = false
+		f.complete, f.unreadChecks = false, max(f.total-len(f.checks), 1)
+		text := fmt.Sprintf("%d of %d checks were read", len(f.checks), len(f.checks)+f.unreadChecks)
+		if f.rollup != "" {
+			text += "; GitHub reports all of them together as " + f.rollup
+		}
+		f.note(text)
 	}
 }

@@ -98,18 +98,34 @@ func TestGraphQLReadsAllPages(t *testing.T) {
 	}
 }
 
+// Of checks that are not read, GitHub's verdict on all of them is reported.
 func TestGraphQLDoesNotReadAHundredPages(t *testing.T) {
 	t.Parallel()
-	s := start(t, holding(githubtest.PullRequest{Number: 42, CheckRuns: manyRuns(1200)}))
-	got, err := connect(t, s).Status(t.Context(), repo, 42)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(got.Checks) != 1000 || got.Summary.Checks != "unknown" || len(s.Requests()) != 10 {
-		t.Errorf("got %d checks, %q, after %d requests", len(got.Checks), got.Summary.Checks, len(s.Requests()))
-	}
-	if diff := cmp.Diff([]string{"only the first checks were read: 1000"}, got.Notes); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
+	for want, last := range map[string]githubtest.CheckRun{
+		"passing": {Conclusion: "skipped"}, "failing": {Conclusion: "timed_out"}, "pending": {Status: "in_progress"},
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			last.Name = "last"
+			s := start(t, holding(githubtest.PullRequest{Number: 42, MergeableState: "unstable", CheckRuns: append(manyRuns(1199), last)}))
+			got, err := connect(t, s).Status(t.Context(), repo, 42)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got.Checks) != 1000 || got.Summary.Checks != want || got.Summary.UnreadChecks != 200 || len(s.Requests()) != 10 {
+				t.Errorf("got %d checks, %+v, after %d requests", len(got.Checks), got.Summary, len(s.Requests()))
+			}
+			if diff := cmp.Diff([]string{"1000 of 1200 checks were read; GitHub reports all of them together as " + want}, got.Notes); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			blocked := []string{}
+			if want == "failing" {
+				blocked = []string{"checks that were not read are failing, which no rule requires"}
+			}
+			if diff := cmp.Diff(blocked, got.Summary.Blockers); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -273,9 +273,8 @@ func statusOf(a graphql.BatchAnswer, i int, h pullrequest.Head, r remoteurl.Repo
 	following.Reviews = nil
 	f.unread(following)
 	slices.SortStableFunc(f.checks, pullrequest.CompareChecks)
-	e := pullrequest.Evidence{PullRequest: f.pull, Reviews: f.reviews, Checks: f.checks, Complete: f.complete, Threads: f.threads}
 	return fact.Known(pullrequest.Status{
-		PullRequest: f.pull, Reviews: pullrequest.EffectiveFirst(f.reviews), Checks: f.checks, Summary: pullrequest.Summarize(e),
+		PullRequest: f.pull, Reviews: pullrequest.EffectiveFirst(f.reviews), Checks: f.checks, Summary: pullrequest.Summarize(f.evidence()),
 		UnresolvedThreads: f.threads, Notes: f.notes, AsOf: asOf,
 	}, rest.Service, asOf)
 }
@@ -338,9 +337,8 @@ func (c *Client) readBatch(ctx context.Context, r remoteurl.Repo, heads []pullre
 				}
 				f.note(noteWithoutGraphQL(reason, "unresolved review threads and the merge queue are"))
 				slices.SortStableFunc(f.checks, pullrequest.CompareChecks)
-				e := pullrequest.Evidence{PullRequest: f.pull, Reviews: f.reviews, Checks: f.checks, Complete: f.complete}
 				out[i] = fact.Known(pullrequest.Status{
-					PullRequest: f.pull, Reviews: pullrequest.EffectiveFirst(f.reviews), Checks: f.checks, Summary: pullrequest.Summarize(e), Notes: f.notes, AsOf: f.asOf,
+					PullRequest: f.pull, Reviews: pullrequest.EffectiveFirst(f.reviews), Checks: f.checks, Summary: pullrequest.Summarize(f.evidence()), Notes: f.notes, AsOf: f.asOf,
 				}, rest.Service, f.asOf)
 				return nil
 			})

@@ -110,6 +110,34 @@ func TestFiftyBranchesAreOneRequest(t *testing.T) {
 	}
 }
 
+// A batch reads a hundred checks of each branch. GitHub's verdict on all of them decides.
+func TestOfBranchesWithManyChecks(t *testing.T) {
+	t.Parallel()
+	var pulls []githubtest.PullRequest
+	var heads []pullrequest.Head
+	runs := []githubtest.CheckRun{{Conclusion: "success"}, {Conclusion: "failure"}, {Status: "queued"}}
+	for i, last := range runs {
+		last.Name = "last"
+		pulls = append(pulls, githubtest.PullRequest{Number: i + 1, Head: fmt.Sprint(i), CheckRuns: append(manyRuns(150), last)})
+		heads = append(heads, pullrequest.Head{Branch: fmt.Sprint(i)})
+	}
+	s := start(t, holding(pulls...))
+	o := options(t, s)
+	for name, ctx := range map[string]context.Context{"asked": t.Context(), "from the cache": remote.WithCachedOnly(t.Context())} {
+		if name == "from the cache" {
+			github.New(o).OfBranches(t.Context(), repo, heads)
+		}
+		for i, f := range github.New(o).OfBranches(ctx, repo, heads) {
+			want := []string{"passing", "failing", "pending"}[i]
+			got := f.Value
+			if got.Summary.Checks != want || got.Summary.UnreadChecks != 51 || len(got.Checks) != 100 ||
+				fmt.Sprint(got.Notes) != "[100 of 151 checks were read; GitHub reports all of them together as "+want+"]" {
+				t.Errorf("%s, %s: got %d checks, %+v, %q", name, want, len(got.Checks), got.Summary, got.Notes)
+			}
+		}
+	}
+}
+
 // Whatever part of the API fails, what is known is told and the rest is not taken for none.
 func TestOfBranchesInParts(t *testing.T) {
 	t.Parallel()

@@ -40,9 +40,13 @@ type findings struct {
 	reviews  []pullrequest.Review // oldest first
 	checks   []pullrequest.Check
 	complete bool // these are all checks
-	threads  []pullrequest.Thread
-	notes    []string
-	asOf     time.Time
+	// rollup is GitHub's verdict on all checks, "" if it is unknown, and total their number.
+	rollup       string
+	total        int
+	unreadChecks int
+	threads      []pullrequest.Thread
+	notes        []string
+	asOf         time.Time
 }
 
 func (f *findings) note(text string) {
@@ -51,11 +55,18 @@ func (f *findings) note(text string) {
 	}
 }
 
+// evidence returns the parts that explain GitHub's verdict.
+func (f *findings) evidence() pullrequest.Evidence {
+	return pullrequest.Evidence{
+		PullRequest: f.pull, Reviews: f.reviews, Checks: f.checks, Complete: f.complete, Rollup: f.rollup, Unread: f.unreadChecks, Threads: f.threads,
+	}
+}
+
 // conclude computes the status from its parts. If GitHub blocks the merge and nothing explains it,
 // it reads the rules of the base.
 func (c *Client) conclude(ctx context.Context, r remoteurl.Repo, f findings) pullrequest.Status {
 	slices.SortStableFunc(f.checks, pullrequest.CompareChecks)
-	e := pullrequest.Evidence{PullRequest: f.pull, Reviews: f.reviews, Checks: f.checks, Complete: f.complete, Threads: f.threads}
+	e := f.evidence()
 	if e.Unexplained() {
 		e.PullRequest.Rules = e.PullRequest.Rules.With(c.rest.Rules(ctx, r, f.pull.Base))
 	}

@@ -308,6 +308,10 @@ func checksOf(pr verdict.PullRequest) checks {
 			parts = append(parts, fmt.Sprintf("%d %s", n, state))
 		}
 	}
+	if n := pr.Found.Summary.UnreadChecks; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d not read, all together %s", n, pr.Checks))
+		out.More += n
+	}
 	out.Summary = strings.Join(parts, ", ")
 	return out
 }

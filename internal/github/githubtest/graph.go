@@ -126,7 +126,7 @@ func pullValue(repo Repository, p PullRequest) *value {
 		}}}}
 	}
 	if contexts := contextValues(repo, p); len(contexts) > 0 {
-		fields["statusCheckRollup"] = &value{kind: "StatusCheckRollup", fields: map[string]any{"contexts": contexts}}
+		fields["statusCheckRollup"] = &value{kind: "StatusCheckRollup", fields: map[string]any{"contexts": contexts, "state": rollupState(contexts)}}
 	}
 	overrideFields(fields, p.Override)
 	return &value{kind: "PullRequest", fields: fields}
@@ -197,6 +197,20 @@ func contextValues(repo Repository, p PullRequest) connection {
 		}})
 	}
 	return contexts
+}
+
+// rollupState returns the state of all checks together, in GitHub's order of importance.
+func rollupState(contexts connection) string {
+	state := "SUCCESS"
+	for _, c := range contexts {
+		switch verdict := fmt.Sprint(c.fields["conclusion"], c.fields["state"]); {
+		case strings.Contains(verdict, "FAILURE"), strings.Contains(verdict, "ERROR"), strings.Contains(verdict, "TIMED_OUT"):
+			return "FAILURE"
+		case strings.Contains(verdict, "PENDING"), c.kind == "CheckRun" && c.fields["status"] != "COMPLETED":
+			state = "PENDING"
+		}
+	}
+	return state
 }
 
 func nilIfEmpty(s string) any {

@@ -66,7 +66,7 @@ fragment actor on Actor{__typename login}
 fragment whole on PullRequest{...core
 reviews(last:50){nodes{author{...actor}state}}
 reviewThreads(last:100){totalCount pageInfo{hasPreviousPage startCursor}nodes{isResolved}}
-statusCheckRollup{contexts(first:100){totalCount pageInfo{hasNextPage endCursor}
+statusCheckRollup{state contexts(first:100){totalCount pageInfo{hasNextPage endCursor}
 nodes{__typename ...on CheckRun{name status conclusion}...on StatusContext{context state}}}}}
 fragment core on PullRequest{number title author{...actor}url state isDraft baseRefName headRefName headRefOid headRepository{nameWithOwner}
 mergeable mergeStateStatus reviewDecision autoMergeRequest{mergeMethod}`

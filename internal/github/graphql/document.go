@@ -36,7 +36,7 @@ nodes{author{...actor}state}}
 reviewThreads(last:100,before:$threads)@include(if:$withThreads){totalCount pageInfo{hasPreviousPage startCursor}
 nodes{isResolved isOutdated path line originalLine opening:comments(first:1){totalCount nodes{author{...actor}authorAssociation body url createdAt}}
 latest:comments(last:1){nodes{createdAt}}}}
-statusCheckRollup@include(if:$withChecks){contexts(first:100,after:$checks){totalCount pageInfo{hasNextPage endCursor}
+statusCheckRollup@include(if:$withChecks){state contexts(first:100,after:$checks){totalCount pageInfo{hasNextPage endCursor}
 nodes{__typename
 ...on CheckRun{databaseId name status conclusion detailsUrl isRequired(pullRequestNumber:$number)checkSuite{app{slug}}}
 ...on StatusContext{context state targetUrl isRequired(pullRequestNumber:$number)}}}}}}}

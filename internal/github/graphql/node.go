@@ -104,9 +104,26 @@ type PullRequest struct {
 
 	Reviews List[Review] `json:"reviews"`
 	Threads List[Thread] `json:"reviewThreads"`
-	Rollup  *struct {
-		Contexts List[Check] `json:"contexts"`
-	} `json:"statusCheckRollup"`
+	Rollup  *Rollup      `json:"statusCheckRollup"`
+}
+
+// Rollup is the list of checks of a commit, with GitHub's verdict on all of them.
+type Rollup struct {
+	State    string      `json:"state"`
+	Contexts List[Check] `json:"contexts"`
+}
+
+// Model returns the verdict as a value of [pullrequest.Summary], "" for an unknown one.
+func (r *Rollup) Model() string {
+	switch r.State {
+	case "SUCCESS":
+		return pullrequest.ChecksPassing
+	case "FAILURE", "ERROR":
+		return pullrequest.ChecksFailing
+	case "PENDING", "EXPECTED":
+		return pullrequest.ChecksPending
+	}
+	return ""
 }
 
 // Model returns the pull request without its lists, as of a time.

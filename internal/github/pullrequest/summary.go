@@ -1,6 +1,7 @@
 package pullrequest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,8 +15,8 @@ const (
 	ChecksFailing = "failing"
 	ChecksPending = "pending"
 	ChecksNone    = "none"
-	// ChecksUnknown means that not all checks could be read, and none of the others is failing or
-	// pending.
+	// ChecksUnknown means that not all checks could be read, that none of the others is failing or
+	// pending, and that GitHub gave no verdict on all of them.
 	ChecksUnknown = "unknown"
 )
 
@@ -43,7 +44,10 @@ const maxNamed = 5
 // Summary summarizes reviews and checks.
 type Summary struct {
 	Checks  string   `json:"checks"`
-	Failing []string `json:"failing"` // names of the failing checks
+	Failing []string `json:"failing"` // names of the failing checks, of those that were read
+	// UnreadChecks is the number of checks that were not read, because there are too many. They are
+	// part of Checks, but are neither listed nor named.
+	UnreadChecks int `json:"unread_checks,omitempty"`
 	// ReviewDecision is GitHub's own if there is one, or else computed from the reviews.
 	ReviewDecision string `json:"review_decision"`
 	// MergeState is GitHub's verdict on the merge; see PullRequest.MergeState.
@@ -60,13 +64,18 @@ type Evidence struct {
 	Checks      []Check
 	// Complete means that these are all checks.
 	Complete bool
+	// Rollup is GitHub's verdict on all checks, as in Summary.Checks; empty if it is unknown. It
+	// counts if Checks are not complete.
+	Rollup string
+	// Unread is the number of checks that were not read.
+	Unread int
 	// Threads are the unresolved threads.
 	Threads []Thread
 }
 
 // Summarize computes the summary.
 func Summarize(e Evidence) Summary {
-	s := Summary{Failing: []string{}, Blockers: []string{}, MergeState: e.PullRequest.MergeState}
+	s := Summary{Failing: []string{}, Blockers: []string{}, MergeState: e.PullRequest.MergeState, UnreadChecks: e.Unread}
 	pending := 0
 	for _, c := range e.Checks {
 		switch c.verdict() {
@@ -79,12 +88,12 @@ func Summarize(e Evidence) Summary {
 		}
 	}
 	switch {
-	case len(s.Failing) > 0:
+	case len(s.Failing) > 0 || e.failsUnread():
 		s.Checks = ChecksFailing
 	case pending > 0:
 		s.Checks = ChecksPending
 	case !e.Complete:
-		s.Checks = ChecksUnknown
+		s.Checks = cmp.Or(e.Rollup, ChecksUnknown)
 	case len(e.Checks) > 0:
 		s.Checks = ChecksPassing
 	default:
@@ -94,6 +103,12 @@ func Summarize(e Evidence) Summary {
 	s.ReviewDecision = votes.decision(e.PullRequest)
 	s.Blockers = append(s.Blockers, e.blockers(votes)...)
 	return s
+}
+
+// failsUnread reports whether checks that were not read are failing: GitHub reports failing checks,
+// and none of those that were read is one.
+func (e Evidence) failsUnread() bool {
+	return !e.Complete && e.Rollup == ChecksFailing && len(e.named(failing)) == 0
 }
 
 // votes are the result of the effective reviews.
@@ -161,6 +176,9 @@ func (e Evidence) blockers(v votes) []string {
 		if len(bad) > 0 {
 			block("%s failing, which no rule requires: %s", cleantext.Count(len(bad), "check"), named(bad))
 		}
+		if e.failsUnread() {
+			block("checks that were not read are failing, which no rule requires")
+		}
 		if len(open) > 0 {
 			block("%s pending, which no rule requires: %s", cleantext.Count(len(open), "check"), named(open))
 		}
@@ -168,7 +186,7 @@ func (e Evidence) blockers(v votes) []string {
 		rules := e.unmet(v)
 		found = append(found, rules...)
 		if len(found) == 0 {
-			block("%s", pr.unexplained())
+			block("%s", e.unexplained())
 		}
 	}
 	return found
@@ -223,10 +241,14 @@ func (e Evidence) Unexplained() bool {
 }
 
 // unexplained returns the blocker for a reason that GitHub does not give.
-func (p PullRequest) unexplained() string {
+func (e Evidence) unexplained() string {
+	p := e.PullRequest
 	text := fmt.Sprintf("GitHub reports it as blocked by the rules of %s and does not say by which", p.Base)
 	if len(p.Rules.Other) > 0 {
 		text += "; they demand " + named(p.Rules.Other)
+	}
+	if e.failsUnread() {
+		text += "; checks that were not read are failing"
 	}
 	return text
 }

@@ -181,6 +181,9 @@ const maxNamed = 2
 
 func failing(pr PullRequest) foreign.Line {
 	n := len(pr.Failing) + pr.FailingMore
+	if n == 0 {
+		return foreign.Own("failing checks, which copse did not read because there are too many")
+	}
 	line := foreign.Line{}.Count(n, "failing check").Own(": ")
 	for i, name := range pr.Failing[:min(len(pr.Failing), maxNamed)] {
 		if i > 0 {

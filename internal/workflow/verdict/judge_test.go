@@ -57,6 +57,8 @@ func TestJudge(t *testing.T) {
 		"checks": {func(b *Branch) {
 			b.PullRequest = open(func(p *PullRequest) { p.Checks, p.Failing, p.FailingMore = "failing", []string{"x", "y\u202e"}, 1 })
 		}, Blocked, `b (#7): 3 failing checks: x, "y\u202e" and 1 more.`, "gs branch checkout b"},
+		"unread checks": {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.Checks = "failing" }) }, Blocked,
+			"b (#7): failing checks, which copse did not read because there are too many.", "gs branch checkout b"},
 		"threads":  {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.UnresolvedThreads = new(1) }) }, Blocked, "b (#7): 1 unresolved review thread.", "gh pr view 7 --comments"},
 		"draft":    {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.Draft = true }) }, Blocked, "b (#7) is a draft.", "gs branch submit --branch b --no-draft"},
 		"unpushed": {func(b *Branch) { b.Unpushed = new(1) }, Blocked, "b has commits that are not pushed: 1.", "gs branch submit --branch b"},
