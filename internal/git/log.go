@@ -3,9 +3,12 @@ package git
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // Commit is one commit of a history.
@@ -16,8 +19,11 @@ type Commit struct {
 	Subject string `json:"subject"`
 	// When is the committer's time.
 	When time.Time `json:"when"`
-	// Files are the files that the commit added or changed; none for a merge.
+	// Files are the files that the commit added or changed; none for a merge, and none if Boundary.
 	Files []string `json:"files,omitempty"`
+	// Boundary means that the history of a shallow clone ends with this commit. Which files the
+	// commit changed is unknown: git compares it with an empty tree.
+	Boundary bool `json:"boundary,omitempty"`
 }
 
 // Log returns the last n commits of HEAD, the newest first, with their files, except deleted ones;
@@ -31,34 +37,58 @@ func (r *Repo) Log(ctx context.Context, n int) ([]Commit, error) {
 		if head.Unborn {
 			return nil, nil
 		}
-		out, err := r.program.Run(ctx, "log", "-z", "--no-color", "--no-show-signature", "--max-count="+strconv.Itoa(n), "--format=%x01%h%n%cI%n%s",
+		out, err := r.program.Run(ctx, "log", "-z", "--no-color", "--no-show-signature", "--max-count="+strconv.Itoa(n), "--format=%x01%H%n%h%n%cI%n%s",
 			"--name-status", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "HEAD", "--")
 		if err != nil {
 			return nil, fmt.Errorf("read history: %w", err)
 		}
-		return parseLogFiles(string(out))
+		commits, hashes, err := parseLogFiles(string(out))
+		if err != nil {
+			return nil, err
+		}
+		boundary := string(r.Boundary())
+		for i, hash := range hashes {
+			if boundary != "" && strings.Contains(boundary, hash) {
+				commits[i].Boundary, commits[i].Files = true, nil
+			}
+		}
+		return commits, nil
 	})
+}
+
+// maxBoundary is the maximum size of the list of commits where the history of a shallow clone ends.
+const maxBoundary = 16 << 20
+
+// Boundary returns the hashes of the commits where the history of a shallow clone ends, one on each
+// line; none if the clone has all of its history.
+func (r *Repo) Boundary() []byte {
+	text, err := regular.Read(filepath.Join(r.commonDir, "shallow"), maxBoundary)
+	if err != nil {
+		return nil
+	}
+	return text
 }
 
 // logMark begins a commit: the names of its files are between it and the next one.
 const logMark = "\x01"
 
 // parseLogFiles reads records that end with a NUL: a commit begins with the mark, and the others
-// are its files, each after a status letter; the first letter follows a newline.
-func parseLogFiles(out string) ([]Commit, error) {
-	var commits []Commit
+// are its files, each after a status letter; the first letter follows a newline. The commits' whole
+// hashes are returned beside them.
+func parseLogFiles(out string) (commits []Commit, hashes []string, err error) {
 	records := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
 	for i := 0; i < len(records); i++ {
 		if text, ok := strings.CutPrefix(strings.TrimPrefix(records[i], "\n"), logMark); ok {
+			hash, text, _ := strings.Cut(text, "\n")
 			one, err := parseLog(text)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			commits = append(commits, one...)
+			commits, hashes = append(commits, one...), append(hashes, hash)
 			continue
 		}
 		if i+1 == len(records) || len(commits) == 0 {
-			return nil, fmt.Errorf("read history: git printed %q", records[i])
+			return nil, nil, fmt.Errorf("read history: git printed %q", records[i])
 		}
 		kind := strings.TrimPrefix(records[i], "\n")
 		if i++; kind != "D" {
@@ -66,7 +96,7 @@ func parseLogFiles(out string) ([]Commit, error) {
 			last.Files = append(last.Files, records[i])
 		}
 	}
-	return commits, nil
+	return commits, hashes, nil
 }
 
 // parseLog reads records that end with a NUL, of three lines each. The subject is last, so it can

@@ -1,6 +1,8 @@
 package git_test
 
 import (
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -47,5 +49,36 @@ func TestLog(t *testing.T) {
 	}
 	if got := log(10); len(got) != 3 {
 		t.Errorf("all: %v", got)
+	}
+}
+
+// Git compares the last commit of a shallow clone with an empty tree, so it shows each file as
+// changed. The commit is marked instead.
+func TestLogOfShallowClone(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir := g.Init()
+	for _, name := range []string{"one", "two", "three"} {
+		gittest.Write(t, filepath.Join(dir, name), name)
+		g.Run(dir, "add", ".")
+		g.Run(dir, "commit", "-q", "-m", name)
+	}
+	base := gittest.Dir(t)
+	g.Run(base, "clone", "-q", "--depth=2", "file://"+filepath.ToSlash(dir), "clone")
+	g.Run(filepath.Join(base, "clone"), "worktree", "add", "-q", "../linked")
+	for _, name := range []string{"clone", "linked"} {
+		commits, err := discover(t, g, filepath.Join(base, name)).Log(t.Context(), 5)
+		if err != nil || len(commits) != 2 {
+			t.Fatalf("%s: got %+v, %v", name, commits, err)
+		}
+		if newest := commits[0]; newest.Boundary || !slices.Equal(newest.Files, []string{"three"}) {
+			t.Errorf("%s: the newest commit is %+v", name, newest)
+		}
+		if last := commits[1]; !last.Boundary || last.Files != nil {
+			t.Errorf("%s: the last commit is %+v", name, last)
+		}
+	}
+	if first := func() git.Commit { c, _ := discover(t, g, dir).Log(t.Context(), 5); return c[2] }(); first.Boundary || len(first.Files) == 0 {
+		t.Errorf("the first commit of a whole clone is %+v", first)
 	}
 }

@@ -16,14 +16,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/git/scratch"
-	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -37,9 +35,6 @@ type Trial struct {
 	next int // the number of the next snapshot
 }
 
-// maxShallow is the maximum size of the list of commits where the history of a shallow clone ends.
-const maxShallow = 16 << 20
-
 // New returns a Trial for a repository. Attributes are the result of [Attributes].
 func New(repo *git.Repo, attributes string) (*Trial, error) {
 	if strings.ContainsAny(repo.Objects(), "\n\r") {
@@ -51,8 +46,8 @@ func New(repo *git.Repo, attributes string) (*Trial, error) {
 	}
 	t := &Trial{dir: dir, git: repo.Aside(dir.Path)}
 	files := map[string]string{"objects/info/alternates": repo.Objects() + "\n", "info/attributes": attributes}
-	if text, err := regular.Read(filepath.Join(repo.CommonDir(), "shallow"), maxShallow); err == nil {
-		files["shallow"] = string(text)
+	if boundary := repo.Boundary(); len(boundary) > 0 {
+		files["shallow"] = string(boundary)
 	}
 	for name, text := range files {
 		if err := dir.Write(name, []byte(text)); err != nil {

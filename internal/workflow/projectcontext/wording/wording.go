@@ -404,7 +404,10 @@ func commits(list projectcontext.Commits, now time.Time) []foreign.Line {
 	var lines []foreign.Line
 	for _, c := range list {
 		lines = append(lines, commitLine(c).Own(" (").Word(fact.Age(c.When, now)).Own(")"))
-		if len(c.Files) > 0 {
+		switch {
+		case c.Boundary:
+			lines = append(lines, foreign.Own("  the history of this shallow clone begins here; the files of this commit are unknown"))
+		case len(c.Files) > 0:
 			lines = append(lines, foreign.Own("  ").Add(enumerate(c.Files, foreign.Own(", "), maxNames)))
 		}
 	}
