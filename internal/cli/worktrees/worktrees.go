@@ -72,7 +72,7 @@ func show(env app.Env, all []worktrees.Worktree) error {
 				remove = "safe to remove"
 			}
 		}
-		rows = append(rows, []string{path, w.Branch, changes(w), upstream(w), age(w.LastCommit, env.Now()), pull(w.PullRequest), task(w.Item), company(w), remove})
+		rows = append(rows, []string{path, w.Label(), changes(w), upstream(w), age(w.LastCommit, env.Now()), pull(w.PullRequest), task(w.Item), company(w), remove})
 	}
 	return out.Table([]output.Column{
 		{Name: "worktree", Flexible: true}, {Name: "branch", Flexible: true}, {Name: "changes"}, {Name: "upstream"}, {Name: "committed"},

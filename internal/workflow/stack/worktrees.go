@@ -18,6 +18,8 @@ type Worktree struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`
 	Branch string `json:"branch"`
+	// Commit is the hash of the checked-out commit where no branch is.
+	Commit string `json:"commit,omitempty"`
 	// Missing means that the directory is gone, or is not a worktree of this repository.
 	Missing bool `json:"missing,omitempty"`
 	// Locked means that somebody locked it with "git worktree lock".
@@ -25,6 +27,23 @@ type Worktree struct {
 	// Operation is the git command that stopped halfway there. While it rebases or
 	// bisects, Branch is the branch that it is about.
 	Operation *operation.Operation `json:"operation,omitempty"`
+}
+
+// What Branch says where no branch is checked out.
+const (
+	bareLabel     = "(bare)"
+	detachedLabel = "(detached HEAD)"
+)
+
+// OnBranch reports whether Branch is the name of a branch.
+func (w Worktree) OnBranch() bool { return w.Branch != detachedLabel && w.Branch != bareLabel }
+
+// Label returns Branch, with the abbreviated commit where no branch is checked out.
+func (w Worktree) Label() string {
+	if w.OnBranch() || w.Commit == "" {
+		return w.Branch
+	}
+	return w.Branch + " at " + w.Commit[:min(len(w.Commit), 8)]
 }
 
 // Worktrees returns the worktrees that git has, the main one first, then those that only
@@ -65,13 +84,16 @@ func (b *Branches) Worktrees(ctx context.Context) ([]Worktree, error) {
 
 func worktree(w git.Worktree) Worktree {
 	out := Worktree{Name: w.Name, Path: w.Path, Branch: w.Branch, Missing: w.Prunable, Locked: w.Locked, Operation: w.Operation}
+	if w.Detached {
+		out.Commit = w.Head
+	}
 	switch {
 	case w.Bare:
-		out.Branch = "(bare)"
+		out.Branch = bareLabel
 	case w.Detached && w.Operation != nil && w.Operation.Branch != "":
 		out.Branch = w.Operation.Branch
 	case w.Detached:
-		out.Branch = "(detached HEAD)"
+		out.Branch = detachedLabel
 	}
 	return out
 }
