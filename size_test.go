@@ -39,7 +39,6 @@ var sizes = map[string]struct {
 	"internal/item/gitmerge":     {1500, "one merge that git has open, from reading it to finishing it"},
 	"internal/item/itemtest":     {1700, "one contract: what holds for items, claims and histories"},
 	"internal/item/local":        {1800, "each method of a store holds its lock, and brings the packages below together"},
-	"internal/item/postgres":     {2850, "every statement keeps to one protocol of locks and versions"},
 	"internal/item/ticfile":      {1400, "one format, with the splice that keeps what a person wrote"},
 	"internal/item/yamlmap":      {1600, "one parser"},
 	"internal/mcpserver":         {1800, "the server, and its extensions of the protocol, each over the whole of it"},

@@ -4,166 +4,51 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/postgres/bounded"
+	"github.com/copse-dev/copse/internal/item/postgres/connection"
+	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
+	"github.com/copse-dev/copse/internal/item/postgres/write"
 )
 
-// claimColumns are what scanClaim reads. Times that no copse wrote, such as infinity, are brought
-// into a range that every program can show.
-const (
-	claimColumns = "k.item_id, k.holder" + clamp + "k.since" + clamped + clamp + "k.renewed" + clamped + clamp + "k.expires" + clamped +
-		", case when k.gone is not null then least(greatest(k.gone" + clamped + " end, k.stolen_from, clock_timestamp()"
-
-	clamp   = ", least(greatest("
-	clamped = ", clock_timestamp() - interval '1000 years'), clock_timestamp() + interval '1000 years')"
-)
-
-// scanClaim reads claimColumns. A holder that nobody can read is an unknown one.
-func scanClaim(r pgx.Row) (id item.ID, c item.Claim, now time.Time, err error) {
-	var holder string
-	var gone *time.Time
-	if err := r.Scan(&id, &holder, &c.Since, &c.Renewed, &c.Expires, &gone, &c.StolenFrom, &now); err != nil {
-		return 0, item.Claim{}, now, err
-	}
-	_ = json.Unmarshal([]byte(holder), &c.Holder)
-	c.StolenFrom = sqltext.Decode(c.StolenFrom)
-	for _, at := range []*time.Time{&c.Since, &c.Renewed, &c.Expires, &now} {
-		*at = at.UTC()
-	}
-	if gone != nil {
-		c.Gone = gone.UTC()
-	}
-	return id, c, now, nil
-}
-
-// scanClaims reads rows of claimColumns, and returns the claims that count.
-func scanClaims(rows pgx.Rows) (map[item.ID]item.Claim, error) {
-	defer rows.Close()
-	found := map[item.ID]item.Claim{}
-	for rows.Next() {
-		id, c, now, err := scanClaim(rows)
-		if err != nil {
-			return nil, err
-		}
-		if !c.Ended(now) {
-			found[id] = c
-		}
-		if err := bounded.CheckRows(len(found)); err != nil {
-			return nil, err
-		}
-	}
-	return found, rows.Err()
-}
-
-// claimOf returns the claim of an item, nil if there is none that counts.
-func (w *writer) claimOf(id item.ID) (*item.Claim, error) {
-	_, c, now, err := scanClaim(w.tx.QueryRow(w.ctx, "select "+claimColumns+" from copse.claim k where k.project_id = $1 and k.item_id = $2", w.id, int64(id)))
-	switch {
-	case errors.Is(err, pgx.ErrNoRows) || err == nil && c.Ended(now):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	return &c, nil
-}
-
-// lockItem locks the row of a live item until the end of the transaction. No other
-// agent can claim the item until then.
-func (w *writer) lockItem(id item.ID) error {
-	var found item.ID
-	err := w.tx.QueryRow(w.ctx, "select id from copse.item where project_id = $1 and id = $2 and state = 'live' for no key update", w.id, int64(id)).Scan(&found)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return &item.NotFoundError{ID: id}
-	}
-	return err
-}
-
-// finish ends the claim of an item that is done or deleted now. The error is an
-// [*item.HeldError] if another agent has it and it is not to be stolen.
-func (w *writer) finish(id item.ID, steal bool) error {
-	if err := w.lockItem(id); err != nil {
-		return err
-	}
-	if err := w.checkHolder(id, steal); err != nil {
-		return err
-	}
-	w.endClaim(id)
-	return nil
-}
-
-// checkHolder returns an [*item.HeldError] if another agent holds an item, whose row is locked.
-// With steal, it ends that claim instead, and the history records the holder.
-func (w *writer) checkHolder(id item.ID, steal bool) error {
-	if w.freed == id {
-		return nil
-	}
-	c, err := w.claimOf(id)
-	if err != nil {
-		return err
-	}
-	held := item.CheckHolder(id, c, w.by, w.now)
-	if held == nil || !steal {
-		return held
-	}
-	w.freed = id
-	w.endClaim(id)
-	return w.logTheft(id, c)
-}
-
-func (w *writer) endClaim(id item.ID) {
-	w.queue("delete from copse.claim where project_id = $1 and item_id = $2", w.id, int64(id))
-}
-
-func (w *writer) logTheft(id item.ID, from *item.Claim) error {
-	theft := w.entry(item.Stolen, id)
-	theft.StolenFrom = from.Holder.String()
-	return w.log(theft)
-}
-
-// claiming calls do in a transaction that does not lock the project.
-func (s *Store) claiming(ctx context.Context, do func(*writer) error) error {
-	return s.retry(ctx, s.o.AnswerTime, func(ctx context.Context, _ int) error {
-		pool, err := s.prepared(ctx)
+// claiming calls do in a transaction that does not lock the project, and returns the number of the
+// project.
+func (s *Store) claiming(ctx context.Context, do func(*write.Writer) error) (project int64, err error) {
+	err = s.db.Transaction(ctx, 0, func(ctx context.Context, tx pgx.Tx, _ bool) error {
+		name, err := s.name()
 		if err != nil {
 			return err
 		}
-		tx, err := pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin(s.o.AnswerTime)})
+		w, err := write.Open(ctx, tx, name)
 		if err != nil {
 			return err
 		}
-		defer rollBack(ctx, tx)
-		w := &writer{ctx: ctx, tx: tx, by: item.AgentOf(ctx)}
-		if w.project, err = s.project(ctx, tx); err != nil {
+		if w.Rules, err = s.configOf(w.Project); err != nil {
 			return err
 		}
-		if w.rules, err = s.configOf(w.project); err != nil {
-			return err
-		}
+		project = w.Project.ID
 		if err := do(w); err != nil {
 			return err
 		}
-		if err := w.flush(); err != nil {
-			return err
-		}
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
-		defer cancel()
-		if err := tx.Commit(ending); err != nil {
-			return err
-		}
-		if !w.quiet {
-			s.announcer.Changed(w.id)
-		}
-		return nil
+		return w.Flush()
 	})
+	return project, err
+}
+
+// announced announces a change of claims that did not fail.
+func (s *Store) announced(project int64, err error) error {
+	if err == nil {
+		s.announcer.Changed(project)
+	}
+	return err
 }
 
 // Claim implements [item.Claimer].
@@ -265,20 +150,18 @@ func (s *Store) take(ctx context.Context, w wanted, key string, by item.Agent, l
 	if err != nil {
 		return item.Claimed{}, err
 	}
-	err = s.retry(ctx, s.o.AnswerTime, func(ctx context.Context, attempt int) error {
-		pool, err := s.prepared(ctx)
-		if err != nil {
-			return err
-		}
-		if attempt > 0 { // the answer to the first attempt can have been lost
-			got, err = scanClaimed(pool.QueryRow(ctx, "select "+claimColumns+", "+wholeColumns+`
+	again := false
+	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
+		if again { // the answer to the first attempt can have been lost
+			got, err = row.ScanClaimed(db.QueryRow(ctx, "select "+row.ClaimedColumns+`
 				from copse.claim k join copse.item i on i.project_id = k.project_id and i.id = k.item_id where k.project_id = $1 and k.key = $2`, w.project, key))
 			if !errors.Is(err, pgx.ErrNoRows) {
 				return err
 			}
 		}
-		err = often(ctx, pool, func(r pgx.Row) error {
-			got, err = scanClaimed(r)
+		again = true
+		err = connection.Often(ctx, db, func(r pgx.Row) error {
+			got, err = row.ScanClaimed(r)
 			return err
 		}, takeStatement, w.project, w.ids, w.version, key, sqltext.Encode(by.Name), sqltext.Encode(by.Host), string(holder), item.ClaimGrace.Milliseconds(), lease.Milliseconds(), w.only)
 		switch {
@@ -290,16 +173,6 @@ func (s *Store) take(ctx context.Context, w wanted, key string, by item.Agent, l
 		return err
 	})
 	return got, err
-}
-
-// scanClaimed reads claimColumns and wholeColumns.
-func scanClaimed(r pgx.Row) (item.Claimed, error) {
-	var of whole
-	_, c, _, err := scanClaim(withMore(r, of.fields()...))
-	if err != nil {
-		return item.Claimed{}, err
-	}
-	return item.Claimed{Item: of.decode().Item, Claim: c}, nil
 }
 
 // takeStatement is the statement of [Store.take]. It leaves out the items that somebody holds
@@ -327,7 +200,7 @@ const takeStatement = `with free as (
 			where k.expires <= excluded.since or k.gone <= excluded.since - $8 * interval '1 millisecond'
 		returning k.*
 	)
-	select ` + claimColumns + ", " + wholeColumns + processColumn + " from taken k join copse.item i on i.project_id = k.project_id and i.id = k.item_id"
+	select ` + row.ClaimedColumns + connection.ProcessColumn + " from taken k join copse.item i on i.project_id = k.project_id and i.id = k.item_id"
 
 // claimItem gives the agent the item that it asks for.
 func (s *Store) claimItem(ctx context.Context, r item.ClaimRequest) (claimed item.Claimed, err error) {
@@ -338,52 +211,11 @@ func (s *Store) claimItem(ctx context.Context, r item.ClaimRequest) (claimed ite
 	if err := s.noteGone(ctx, all); err != nil {
 		return item.Claimed{}, err
 	}
-	err = s.claiming(ctx, func(w *writer) error {
-		if err := w.moved.Err(); err != nil {
-			return err
-		}
-		if err := w.lockItem(r.ID); err != nil {
-			return err
-		}
-		it, err := loadItem(ctx, w.tx, w.id, r.ID, live)
-		if err != nil {
-			return err
-		}
-		if w.rules.Done(it.Status) {
-			return &item.InvalidError{Field: "id", Problem: fmt.Sprintf("Work item #%d is %s: there is nothing left to claim", r.ID, it.Status)}
-		}
-		old, err := w.claimOf(r.ID)
-		if err != nil {
-			return err
-		}
-		c, err := r.Take(r.ID, old, w.by, w.now.UTC())
-		if err != nil {
-			return err
-		}
-		if c.StolenFrom != "" && (old == nil || old.StolenFrom != c.StolenFrom) {
-			if err := w.logTheft(r.ID, old); err != nil {
-				return err
-			}
-		}
-		claimed = item.Claimed{Item: it.Item, Claim: c}
-		return w.keepClaim(r.ID, c)
-	})
-	return claimed, err
-}
-
-// keepClaim writes the claim of an item.
-func (w *writer) keepClaim(id item.ID, c item.Claim) error {
-	holder, err := json.Marshal(c.Holder)
-	if err != nil {
+	err = s.announced(s.claiming(ctx, func(w *write.Writer) error {
+		claimed, err = w.Claim(r)
 		return err
-	}
-	w.queue(`insert into copse.claim (project_id, item_id, key, agent, host, holder, since, renewed, expires, stolen_from)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-		on conflict (project_id, item_id) do update set key = excluded.key, agent = excluded.agent, host = excluded.host,
-			holder = excluded.holder, since = excluded.since, renewed = excluded.renewed, expires = excluded.expires,
-			gone = null, stolen_from = excluded.stolen_from`,
-		w.id, int64(id), uuid.NewString(), sqltext.Encode(c.Holder.Name), sqltext.Encode(c.Holder.Host), string(holder), c.Since, c.Renewed, c.Expires, sqltext.Encode(c.StolenFrom))
-	return nil
+	}))
+	return claimed, err
 }
 
 // lookForGone is how often an agent that claims looks for holders on its machine that have
@@ -420,17 +252,12 @@ func (s *Store) noteGone(ctx context.Context, all *item.Snapshot) error {
 	if len(gone) == 0 {
 		return nil
 	}
-	return s.claiming(ctx, func(w *writer) error {
+	return s.announced(s.claiming(ctx, func(w *write.Writer) error {
 		for id, c := range gone {
-			w.markGone(id, c)
+			w.MarkGone(id, c)
 		}
 		return nil
-	})
-}
-
-// markGone notes that the holder of a claim has ended, unless the claim was renewed since.
-func (w *writer) markGone(id item.ID, c item.Claim) {
-	w.queue("update copse.claim set gone = clock_timestamp() where project_id = $1 and item_id = $2 and gone is null and renewed = $3", w.id, int64(id), c.Renewed)
+	}))
 }
 
 // Release implements [item.Claimer].
@@ -438,27 +265,10 @@ func (s *Store) Release(ctx context.Context, id item.ID, steal bool) (released i
 	if released, held, err = s.giveBack(ctx, id); held || err != nil {
 		return released, held, err
 	}
-	err = s.claiming(ctx, func(w *writer) error {
-		released, held = item.Claim{}, false
-		if err := w.lockItem(id); err != nil {
-			return err
-		}
-		c, err := w.claimOf(id)
-		if err != nil || c == nil {
-			return err
-		}
-		if err := item.CheckHolder(id, c, w.by, w.now); err != nil {
-			if !steal {
-				return err
-			}
-			if err := w.logTheft(id, c); err != nil {
-				return err
-			}
-		}
-		released, held = *c, true
-		w.endClaim(id)
-		return nil
-	})
+	err = s.announced(s.claiming(ctx, func(w *write.Writer) error {
+		released, held, err = w.Release(id, steal)
+		return err
+	}))
 	return released, held, err
 }
 
@@ -470,18 +280,14 @@ func (s *Store) giveBack(ctx context.Context, id item.ID) (mine item.Claim, held
 		return item.Claim{}, false, err
 	}
 	lost := false // an answer
-	err = s.retry(ctx, s.o.AnswerTime, func(ctx context.Context, _ int) error {
-		pool, err := s.prepared(ctx)
-		if err != nil {
-			return err
-		}
+	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
 		name, err := s.name()
 		if err != nil {
 			return err
 		}
 		var project int64
-		err = often(ctx, pool, func(r pgx.Row) error {
-			_, mine, _, err = scanClaim(withMore(r, &project))
+		err = connection.Often(ctx, db, func(r pgx.Row) error {
+			_, mine, _, err = row.ScanClaim(sqltext.WithMore(r, &project))
 			return err
 		}, giveBackStatement, sqltext.Encode(name), int64(id), string(holder))
 		held = err == nil
@@ -502,17 +308,13 @@ func (s *Store) giveBack(ctx context.Context, id item.ID) (mine item.Claim, held
 // giveBackStatement is the statement of [Store.giveBack].
 const giveBackStatement = `delete from copse.claim k using copse.project p
 	where p.name = $1 and k.project_id = p.id and k.item_id = $2 and k.holder = $3 and k.gone is null and k.expires > clock_timestamp()
-	returning ` + claimColumns + ", k.project_id" + processColumn
+	returning ` + row.ClaimColumns + ", k.project_id" + connection.ProcessColumn
 
 // more is a row with more columns than scanClaim reads.
 type more struct {
 	pgx.Row
 	into []any
 }
-
-func withMore(r pgx.Row, into ...any) pgx.Row { return more{r, into} }
-
-func (m more) Scan(into ...any) error { return m.Row.Scan(append(into, m.into...)...) }
 
 // renewEvery is how often the claims of an agent are looked at: less than a part of the
 // shortest lease that is worth writing down.
@@ -525,45 +327,45 @@ func (s *Store) Renew(ctx context.Context) error {
 		return nil
 	}
 	// A call that renews waits for the database itself, and need not wait as long before.
-	ctx, cancel := context.WithTimeout(ctx, s.o.Patience/2)
+	ctx, cancel := context.WithTimeout(ctx, s.db.Patience()/2)
 	defer cancel()
 	due, gone, err := s.due(ctx, by)
 	if err != nil || len(due)+len(gone) == 0 {
 		return err
 	}
-	return s.claiming(ctx, func(w *writer) error {
-		w.quiet = true
+	_, err = s.claiming(ctx, func(w *write.Writer) error { // nobody needs to know of it at once
 		for _, id := range due {
-			if err := w.renew(id); err != nil && !item.IsNotFound(err) {
+			if err := w.Renew(id); err != nil && !item.IsNotFound(err) {
 				return err
 			}
 		}
 		for id, c := range gone {
-			w.markGone(id, c)
+			w.MarkGone(id, c)
 		}
 		return nil
 	})
+	return err
 }
 
 // due returns the items whose claims a call of the agent is worth writing down for, and the
 // claims of its machine whose holder has ended.
 func (s *Store) due(ctx context.Context, by item.Agent) (due []item.ID, gone map[item.ID]item.Claim, err error) {
-	err = s.read(ctx, func(ctx context.Context, db querier) error {
+	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
 		due, gone = nil, map[item.ID]item.Claim{}
 		p, err := s.project(ctx, db)
 		if err != nil {
 			return err
 		}
-		rows, err := db.Query(ctx, "select "+claimColumns+` from copse.claim k
+		rows, err := db.Query(ctx, "select "+row.ClaimColumns+` from copse.claim k
 			where k.project_id = $1 and k.host = $2 and k.expires > clock_timestamp() and (k.agent = $3 or k.gone is null)`,
-			p.id, sqltext.Encode(by.Host), sqltext.Encode(by.Name))
+			p.ID, sqltext.Encode(by.Host), sqltext.Encode(by.Name))
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		find := item.HolderCheck{By: by, Now: time.Now()}
 		for rows.Next() {
-			id, c, now, err := scanClaim(rows)
+			id, c, now, err := row.ScanClaim(rows)
 			switch {
 			case err != nil:
 				return err
@@ -579,18 +381,6 @@ func (s *Store) due(ctx context.Context, by item.Agent) (due []item.ID, gone map
 		return rows.Err()
 	})
 	return due, gone, err
-}
-
-// renew notes a call of the agent in the claim of an item, if it is its own.
-func (w *writer) renew(id item.ID) error {
-	if err := w.lockItem(id); err != nil {
-		return err
-	}
-	c, err := w.claimOf(id)
-	if err != nil || c == nil || !w.by.Shares(c.Holder) {
-		return err
-	}
-	return w.keepClaim(id, c.Renew(w.by, w.now.UTC()))
 }
 
 // toRenew reports whether the claims of an agent were not looked at for a while, and notes

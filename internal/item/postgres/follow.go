@@ -4,9 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/connection"
 	"github.com/copse-dev/copse/internal/item/postgres/follow"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
@@ -14,7 +13,7 @@ import (
 // Follow calls changed after each change of the project or its claims, by whomever, until ctx
 // ends. No change after the call of ready is missed. See package follow for what it costs.
 func (s *Store) Follow(ctx context.Context, ready, changed func()) {
-	follow.Run(ctx, follow.Source{Look: s.state, Connect: s.connection, Send: s.announce}, ready, changed)
+	follow.Run(ctx, follow.Source{Look: s.state, Connect: s.db.Dial, Send: s.announce}, ready, changed)
 }
 
 // lookTime is how long the database may take to tell its state.
@@ -22,8 +21,8 @@ const lookTime = 5 * time.Second
 
 // state returns the state of the project. It does not try again: a follower does.
 func (s *Store) state(ctx context.Context) (now follow.State, err error) {
-	err = within(ctx, lookTime, func(ctx context.Context) error {
-		pool, err := s.prepared(ctx)
+	err = connection.Within(ctx, lookTime, func(ctx context.Context) error {
+		pool, err := s.db.Ready(ctx)
 		if err != nil {
 			return err
 		}
@@ -44,22 +43,9 @@ func (s *Store) state(ctx context.Context) (now follow.State, err error) {
 	return now, err
 }
 
-// connection returns a connection that is not one of the pool.
-func (s *Store) connection(ctx context.Context) (*pgx.Conn, error) {
-	pool, err := s.prepared(ctx)
-	if err != nil {
-		return nil, err
-	}
-	config := pool.Config().ConnConfig
-	config.OnNotification = nil
-	return pgx.ConnectConfig(ctx, config)
-}
-
 // announce makes an announcement. Nothing is connected for it that is not in use.
 func (s *Store) announce(ctx context.Context, payload string) error {
-	s.mu.Lock()
-	pool := s.pool
-	s.mu.Unlock()
+	pool := s.db.InUse()
 	if pool == nil {
 		return &item.StoreError{Problem: "the store was closed", Next: "Open it again."}
 	}

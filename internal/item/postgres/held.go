@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
@@ -23,7 +25,7 @@ const fewClaims = 128
 const (
 	claimsOf = " from copse.claim k join copse.project p on p.id = k.project_id where p.name = $1 and k.expires > clock_timestamp()"
 	// selectClaims reads the claims of a project.
-	selectClaims = "select " + claimColumns + claimsOf
+	selectClaims = "select " + row.ClaimColumns + claimsOf
 	// selectClaimState returns a text that changes with each change of the claims of a project:
 	// every claim and every renewal has a later time than those that it could be mistaken for.
 	// The bounds are for times that no copse wrote, such as infinity, which have no sum.
@@ -35,14 +37,14 @@ const (
 
 // look returns the project and the claims that count, which are at least as new. Few claims come
 // in the same exchange with the server. Of many, the server is asked whether they have changed.
-func (s *Store) look(ctx context.Context, db querier) (p project, claims map[item.ID]item.Claim, err error) {
-	if p.name, err = s.name(); err != nil {
+func (s *Store) look(ctx context.Context, db *pgxpool.Pool) (p row.Project, claims map[item.ID]item.Claim, err error) {
+	if p.Name, err = s.name(); err != nil {
 		return p, nil, err
 	}
-	h, name := &s.cached.held, sqltext.Encode(p.name)
+	h, name := &s.cached.held, sqltext.Encode(p.Name)
 	many := len(h.claims) > fewClaims
 	var both pgx.Batch
-	both.Queue(selectProject, name)
+	both.Queue(row.SelectProject, name)
 	if many {
 		both.Queue(selectClaimState, name)
 	} else {
@@ -50,7 +52,7 @@ func (s *Store) look(ctx context.Context, db querier) (p project, claims map[ite
 	}
 	results := db.SendBatch(ctx, &both)
 	defer results.Close()
-	if err := p.scan(results.QueryRow()); err != nil {
+	if err := p.Scan(results.QueryRow()); err != nil {
 		return p, nil, err
 	}
 	if !many {
@@ -65,8 +67,8 @@ func (s *Store) look(ctx context.Context, db querier) (p project, claims map[ite
 	if err := results.QueryRow().Scan(&state); err != nil {
 		return p, nil, err
 	}
-	state = p.name + ": " + state
-	if state == h.state && p.now.Before(h.until) {
+	state = p.Name + ": " + state
+	if state == h.state && p.Now.Before(h.until) {
 		return p, h.claims, nil
 	}
 	if err := results.Close(); err != nil {
@@ -83,7 +85,7 @@ func (s *Store) look(ctx context.Context, db querier) (p project, claims map[ite
 // read keeps the claims of rows, whose state is that or a newer one.
 func (h *held) read(rows pgx.Rows, state string) (map[item.ID]item.Claim, error) {
 	*h = held{}
-	claims, err := scanClaims(rows)
+	claims, err := row.ScanClaims(rows)
 	if err != nil {
 		return nil, err
 	}

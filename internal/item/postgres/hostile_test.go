@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/postgres"
 	"github.com/copse-dev/copse/internal/item/postgres/address"
+	"github.com/copse-dev/copse/internal/item/postgres/connection"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
 )
 
@@ -98,15 +99,14 @@ func TestHostileServer(t *testing.T) {
 			var sent atomic.Int64
 			at := postgrestest.Fake(t, url.PathEscape(password), func(s *postgrestest.Session) { tt.answer(s, &sent) })
 			s := postgres.New(postgres.Options{
-				Connect: func() (*pgxpool.Config, error) {
+				Database: connection.Options{Config: func() (*pgxpool.Config, error) {
 					a, err := address.Parse(at)
 					if err != nil {
 						return nil, err
 					}
 					return a.Config(address.Environment{Getenv: func(string) string { return "" }, GOOS: "linux"})
-				},
-				Project:  func() (string, error) { return "shop", nil },
-				Patience: time.Millisecond, AnswerTime: 2 * time.Second, MostAnswer: most,
+				}, Patience: time.Millisecond, AnswerTime: 2 * time.Second, MostAnswer: most},
+				Project: func() (string, error) { return "shop", nil },
 			})
 			defer s.Close()
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -140,15 +140,14 @@ func TestNoPasswordForStrangers(t *testing.T) {
 	logins := atomic.Int64{}
 	at := postgrestest.Fake(t, "sesame17", func(*postgrestest.Session) { logins.Add(1) })
 	s := postgres.New(postgres.Options{
-		Connect: func() (*pgxpool.Config, error) {
+		Database: connection.Options{Config: func() (*pgxpool.Config, error) {
 			a, err := address.Parse(strings.ReplaceAll(at, "require_auth=password&", ""))
 			if err != nil {
 				return nil, err
 			}
 			return a.Config(address.Environment{Getenv: func(string) string { return "" }, GOOS: "linux"})
-		},
-		Project:  func() (string, error) { return "shop", nil },
-		Patience: time.Millisecond, AnswerTime: 2 * time.Second,
+		}, Patience: time.Millisecond, AnswerTime: 2 * time.Second},
+		Project: func() (string, error) { return "shop", nil },
 	})
 	defer s.Close()
 	_, err := s.Snapshot(t.Context())

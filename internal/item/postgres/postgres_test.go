@@ -13,6 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/itemtest"
 	"github.com/copse-dev/copse/internal/item/postgres"
 	"github.com/copse-dev/copse/internal/item/postgres/address"
+	"github.com/copse-dev/copse/internal/item/postgres/connection"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
 )
 
@@ -28,7 +29,7 @@ func open(tb testing.TB, at, project string) *postgres.Store {
 func openWith(tb testing.TB, at, project string, change func(*pgxpool.Config)) *postgres.Store {
 	tb.Helper()
 	s := postgres.New(postgres.Options{
-		Connect: func() (*pgxpool.Config, error) {
+		Database: connection.Options{Config: func() (*pgxpool.Config, error) {
 			a, err := address.Parse(at)
 			if err != nil {
 				return nil, err
@@ -38,7 +39,7 @@ func openWith(tb testing.TB, at, project string, change func(*pgxpool.Config)) *
 				change(config)
 			}
 			return config, err
-		},
+		}},
 		Project: func() (string, error) { return project, nil },
 	})
 	tb.Cleanup(func() { _ = s.Close() })

@@ -8,12 +8,33 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
+	"github.com/copse-dev/copse/internal/item/postgres/write"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
+
+// name returns the name of the project.
+func (s *Store) name() (string, error) {
+	name, err := s.projectName()
+	if err != nil {
+		return "", &item.StoreError{Problem: "the project in the database is unknown: " + err.Error(), Next: "Name it in items.project in .copse.yml, or in the address as ?project=NAME."}
+	}
+	return name, nil
+}
+
+// project returns the row of the project.
+func (s *Store) project(ctx context.Context, db *pgxpool.Pool) (row.Project, error) {
+	name, err := s.name()
+	if err != nil {
+		return row.Project{}, err
+	}
+	return row.FindProject(ctx, db, name)
+}
 
 // Init makes the project unless there is one. The tables must be there.
 func (s *Store) Init(ctx context.Context) (created bool, err error) {
@@ -21,22 +42,18 @@ func (s *Store) Init(ctx context.Context) (created bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	err = s.retry(ctx, s.o.AnswerTime, func(ctx context.Context, _ int) error {
-		pool, err := s.prepared(ctx)
-		if err != nil {
-			return err
-		}
+	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
 		name, err := s.name()
 		if err != nil {
 			return err
 		}
 		// One that already exists is not written to, so that a role that only reads is told
 		// so and not refused.
-		if _, err := s.project(ctx, pool); !errors.Is(err, item.ErrNoProject) {
+		if _, err := s.project(ctx, db); !errors.Is(err, item.ErrNoProject) {
 			return err
 		}
 		c := config.Values()
-		done, err := pool.Exec(ctx, `insert into copse.project (name, types, statuses, iterations, current_iteration)
+		done, err := db.Exec(ctx, `insert into copse.project (name, types, statuses, iterations, current_iteration)
 			values ($1, $2, $3, $4, $5) on conflict (name) do nothing`,
 			sqltext.Encode(name), sqltext.EncodeAll(c.Types), sqltext.EncodeAll(c.Statuses), sqltext.EncodeAll(c.Iterations), sqltext.Encode(c.CurrentIteration))
 		created = created || done.RowsAffected() > 0
@@ -48,12 +65,8 @@ func (s *Store) Init(ctx context.Context) (created bool, err error) {
 // Projects returns names of projects in the database that the role may see, in alphabetical order,
 // and not those whose items were moved elsewhere.
 func (s *Store) Projects(ctx context.Context, most int) (names []string, err error) {
-	err = s.retry(ctx, s.o.AnswerTime, func(ctx context.Context, _ int) error {
-		pool, err := s.prepared(ctx)
-		if err != nil {
-			return err
-		}
-		rows, err := pool.Query(ctx, "select name from copse.project where moved = '' order by name limit $1", most)
+	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
+		rows, err := db.Query(ctx, "select name from copse.project where moved = '' order by name limit $1", most)
 		if err != nil {
 			return err
 		}
@@ -72,8 +85,8 @@ func (s *Store) SetValues(ctx context.Context, key string, values []string) erro
 	if values = item.SplitLabels(strings.Join(values, ",")); len(values) == 0 {
 		return &item.InvalidError{Field: key, Problem: fmt.Sprintf("The %s may not be empty", key)}
 	}
-	_, _, err := s.change(ctx, func(w *writer) (item.ID, error) {
-		w.queue("update copse.project set "+key+" = $2 where id = $1", w.id, sqltext.EncodeAll(values))
+	_, _, err := s.change(ctx, func(w *write.Writer) (item.ID, error) {
+		w.SetValues(key, values)
 		return 0, nil
 	})
 	return err
@@ -115,4 +128,49 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 		found = append(found, item.Warning{File: "project", Reason: fmt.Sprintf("would assign the number %d twice; ask the owner of the database to set next_id to more than %d", config.NextID, all.Largest())})
 	}
 	return found, nil
+}
+
+// Deleted implements [item.Store].
+func (s *Store) Deleted(ctx context.Context) ([]item.Trashed, []item.Warning, error) {
+	var found []item.Trashed
+	err := s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
+		found = nil
+		p, err := s.project(ctx, db)
+		if err != nil {
+			return err
+		}
+		rows, err := row.Items(ctx, db, "i.project_id = $1 and i.state = 'deleted'", p.ID)
+		for _, r := range rows {
+			found = append(found, item.Trashed{Summary: r.Summary, At: r.DeletedAt})
+		}
+		return err
+	})
+	return found, nil, err
+}
+
+// History implements [item.Historian].
+func (s *Store) History(ctx context.Context, id item.ID) (log []item.Change, err error) {
+	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
+		p, err := s.project(ctx, db)
+		if err != nil {
+			return err
+		}
+		if id != 0 {
+			if _, err := row.FindItem(ctx, db, p.ID, id, row.Live, row.Deleted); err != nil {
+				return err
+			}
+		}
+		log, err = row.History(ctx, db, p.ID, id)
+		return err
+	})
+	return log, err
+}
+
+// Undo implements [item.Historian].
+func (s *Store) Undo(ctx context.Context, id item.ID, change string, steal bool) (undone item.Change, err error) {
+	_, _, err = s.change(ctx, func(w *write.Writer) (item.ID, error) {
+		undone, err = w.Undo(id, change, steal)
+		return id, err
+	})
+	return undone, err
 }

@@ -5,8 +5,11 @@ import (
 	"maps"
 	"sync"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/moved"
+	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
@@ -49,22 +52,22 @@ func (s *Store) Read(ctx context.Context) (item.Config, *item.Snapshot, error) {
 // configuration of the project and the claims that count.
 func (s *Store) refresh(ctx context.Context) (config item.Config, held map[item.ID]item.Claim, err error) {
 	c := &s.cached
-	err = s.read(ctx, func(ctx context.Context, db querier) error {
+	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
 		p, claims, err := s.look(ctx, db)
 		if err != nil {
 			return err
 		}
 		// A project that was made again, or a database that was restored from a backup,
 		// begins again.
-		if c.all == nil || p.id != c.project || p.version < c.version {
-			c.all, c.links, c.project, c.version, c.best = new(item.Snapshot), map[item.ID]item.Link{}, p.id, -1, nil
+		if c.all == nil || p.ID != c.project || p.Version < c.version {
+			c.all, c.links, c.project, c.version, c.best = new(item.Snapshot), map[item.ID]item.Link{}, p.ID, -1, nil
 		}
-		if p.version != c.version {
+		if p.Version != c.version {
 			if err := c.follow(ctx, db, p); err != nil {
 				return err
 			}
 		}
-		held, c.moved = claims, p.moved
+		held, c.moved = claims, p.Moved
 		config, err = s.configOf(p)
 		return err
 	})
@@ -73,23 +76,23 @@ func (s *Store) refresh(ctx context.Context) (config item.Config, held map[item.
 
 // follow takes in what changed since the version of the cache. The items are read after the
 // version of the project, so that they are at least as new; what is newer comes again.
-func (c *cache) follow(ctx context.Context, db querier, p project) error {
+func (c *cache) follow(ctx context.Context, db *pgxpool.Pool, p row.Project) error {
 	changes := make(map[item.ID]*item.Entry)
 	links := maps.Clone(c.links)
-	err := eachItem(ctx, db, func(r row) {
+	err := row.EachItem(ctx, db, func(r row.Item) {
 		changes[r.ID] = nil
 		delete(links, r.ID)
-		if r.state == live {
+		if r.State == row.Live {
 			changes[r.ID] = item.NewEntry(&r.Item)
 			if r.Link != (item.Link{}) {
 				links[r.ID] = r.Link
 			}
 		}
-	}, "i.project_id = $1 and i.version > $2", p.id, c.version)
+	}, "i.project_id = $1 and i.version > $2", p.ID, c.version)
 	if err != nil {
 		return err
 	}
-	c.all, c.links, c.version, c.best = c.all.With(changes, nil), links, p.version, nil
+	c.all, c.links, c.version, c.best = c.all.With(changes, nil), links, p.Version, nil
 	return nil
 }
 
@@ -107,7 +110,7 @@ func (s *Store) Links(ctx context.Context) (map[item.ID]item.Link, error) {
 // Descriptions returns the descriptions of those of the items that exist.
 func (s *Store) Descriptions(ctx context.Context, ids []item.ID) (map[item.ID]string, error) {
 	found := make(map[item.ID]string, len(ids))
-	err := s.read(ctx, func(ctx context.Context, db querier) error {
+	err := s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
 		name, err := s.name()
 		if err != nil {
 			return err

@@ -20,63 +20,51 @@
 //
 // Text of the server is foreign: errors have it clean and short. The tables are made by
 // [Store.Migrate], when a person asks for it.
+//
+// The packages below have one job each: address reads the address of a database, connection
+// connects and tries again, row reads rows, write makes changes, schema has the tables, follow
+// reports changes, bounded limits what a server sends, and sqlerror words its errors. A Store
+// caches what it read, decides which item an agent claims, and announces changes.
 package postgres
 
 import (
 	"cmp"
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/postgres/bounded"
+	"github.com/copse-dev/copse/internal/item/postgres/connection"
 	"github.com/copse-dev/copse/internal/item/postgres/describe"
 	"github.com/copse-dev/copse/internal/item/postgres/follow"
+	"github.com/copse-dev/copse/internal/item/postgres/row"
+	"github.com/copse-dev/copse/internal/item/postgres/schema"
+	"github.com/copse-dev/copse/internal/item/postgres/write"
 )
 
 // Options say where a project is.
 type Options struct {
-	// Connect returns how to connect. It is called when the store is first used, and again
-	// after an error.
-	Connect func() (*pgxpool.Config, error)
+	// Database says how to connect.
+	Database connection.Options
 	// Project returns the name of the project.
 	Project func() (string, error)
 	// Done returns the statuses that mean done where the project does not say; nil is none.
 	Done func() ([]string, error)
-	// Patience is how long a lost connection or a conflict is tried again; 0 is a default.
-	Patience time.Duration
-	// AnswerTime is how long the database may take to answer a call; 0 is a default.
-	AnswerTime time.Duration
-	// MostAnswer is how many bytes the database can send at once; 0 is a default.
-	MostAnswer int64
 }
-
-const (
-	// defaultPatience is longer than most servers take to fail over to another.
-	defaultPatience = 8 * time.Second
-	// defaultAnswerTime is longer than the locks of others can last.
-	defaultAnswerTime = 30 * time.Second
-	// moveTime is how long the database may take to take in or give out a whole project.
-	moveTime = 10 * time.Minute
-)
 
 // Store is one project in a database. It is safe for concurrent use.
 type Store struct {
-	o Options
+	projectName func() (string, error)
+	done        func() ([]string, error)
+	db          *connection.Pool
+	announcer   *follow.Announcer
+	cached      cache
 
 	mu      sync.Mutex
-	pool    *pgxpool.Pool
-	ready   atomic.Bool // the tables were looked at
-	reached atomic.Bool // the database answered once
-
 	renewed map[item.Agent]time.Time // when the claims of an agent were looked at
 	goneAt  time.Time                // when holders that ended were looked for
-
-	cached    cache
-	announcer *follow.Announcer
 }
 
 var (
@@ -87,10 +75,7 @@ var (
 
 // New returns the store of a project. Nothing is connected yet.
 func New(o Options) *Store {
-	o.Patience = cmp.Or(o.Patience, defaultPatience)
-	o.AnswerTime = cmp.Or(o.AnswerTime, defaultAnswerTime)
-	o.MostAnswer = cmp.Or(o.MostAnswer, bounded.MostAnswer)
-	s := &Store{o: o}
+	s := &Store{projectName: o.Project, done: o.Done, db: connection.New(o.Database)}
 	s.announcer = follow.NewAnnouncer(s.announce)
 	return s
 }
@@ -98,19 +83,20 @@ func New(o Options) *Store {
 // Close ends the connections. A store that is used again connects again.
 func (s *Store) Close() error {
 	s.announcer.Flush()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.pool != nil {
-		s.pool.Close()
-		s.pool = nil
-	}
+	s.db.Close()
 	return nil
 }
 
+// Migrate makes the tables, or brings them up to date.
+func (s *Store) Migrate(ctx context.Context) ([]schema.Applied, error) { return s.db.Migrate(ctx) }
+
+// Describe asks the database what it is.
+func (s *Store) Describe(ctx context.Context) (describe.Database, error) { return s.db.Describe(ctx) }
+
 // Config implements [item.Backend].
 func (s *Store) Config(ctx context.Context) (item.Config, error) {
-	var p project
-	err := s.read(ctx, func(ctx context.Context, db querier) error {
+	var p row.Project
+	err := s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
 		found, err := s.project(ctx, db)
 		p = found
 		return err
@@ -122,15 +108,15 @@ func (s *Store) Config(ctx context.Context) (item.Config, error) {
 }
 
 // configOf returns the configuration of a project, completed by the settings.
-func (s *Store) configOf(p project) (item.Config, error) {
-	c := p.config
-	if reason := p.moved.Warning(); reason != "" {
-		c.Warnings = []item.Warning{{File: "project " + p.name, Reason: reason}}
+func (s *Store) configOf(p row.Project) (item.Config, error) {
+	c := p.Config
+	if reason := p.Moved.Warning(); reason != "" {
+		c.Warnings = []item.Warning{{File: "project " + p.Name, Reason: reason}}
 	}
-	if len(c.DoneStatuses) == 0 && s.o.Done != nil {
-		done, err := s.o.Done()
+	if len(c.DoneStatuses) == 0 && s.done != nil {
+		done, err := s.done()
 		if err != nil {
-			return item.Config{}, &item.ConfigError{File: "project " + p.name, Reason: "leaves the done statuses to your settings: " + err.Error()}
+			return item.Config{}, &item.ConfigError{File: "project " + p.Name, Reason: "leaves the done statuses to your settings: " + err.Error()}
 		}
 		c.DoneStatuses = done
 	}
@@ -139,12 +125,12 @@ func (s *Store) configOf(p project) (item.Config, error) {
 
 // Item implements [item.Backend].
 func (s *Store) Item(ctx context.Context, id item.ID) (it item.Item, err error) {
-	err = s.read(ctx, func(ctx context.Context, db querier) error {
+	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
 		p, err := s.project(ctx, db)
 		if err != nil {
 			return err
 		}
-		found, err := loadItem(ctx, db, p.id, id, live)
+		found, err := row.FindItem(ctx, db, p.ID, id, row.Live)
 		it = found.Item
 		return err
 	})
@@ -153,8 +139,8 @@ func (s *Store) Item(ctx context.Context, id item.ID) (it item.Item, err error) 
 
 // Create implements [item.Backend].
 func (s *Store) Create(ctx context.Context, d item.Draft) (it item.Item, err error) {
-	id, replayed, err := s.change(ctx, func(w *writer) (item.ID, error) {
-		it, err = w.create(d)
+	id, replayed, err := s.change(ctx, func(w *write.Writer) (item.ID, error) {
+		it, err = w.Create(d)
 		return it.ID, err
 	})
 	return s.again(ctx, it, id, replayed, err)
@@ -162,8 +148,8 @@ func (s *Store) Create(ctx context.Context, d item.Draft) (it item.Item, err err
 
 // Update implements [item.Backend].
 func (s *Store) Update(ctx context.Context, id item.ID, p item.Patch) (it item.Item, err error) {
-	_, replayed, err := s.change(ctx, func(w *writer) (item.ID, error) {
-		it, err = w.update(id, p)
+	_, replayed, err := s.change(ctx, func(w *write.Writer) (item.ID, error) {
+		it, err = w.Update(id, p)
 		return id, err
 	})
 	return s.again(ctx, it, id, replayed, err)
@@ -187,8 +173,8 @@ func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string)
 	if err != nil {
 		return item.Comment{}, err
 	}
-	_, replayed, err := s.change(ctx, func(w *writer) (item.ID, error) {
-		c, err = w.addComment(id, c)
+	_, replayed, err := s.change(ctx, func(w *write.Writer) (item.ID, error) {
+		c, err = w.AddComment(id, c)
 		return id, err
 	})
 	if err != nil {
@@ -213,14 +199,14 @@ func (s *Store) lastComment(ctx context.Context, id item.ID, c item.Comment) (it
 
 // Delete implements [item.Backend]. The item goes to the trash.
 func (s *Store) Delete(ctx context.Context, id item.ID, seen item.Fingerprint, steal bool) error {
-	_, _, err := s.change(ctx, func(w *writer) (item.ID, error) { return id, w.delete(id, seen, steal) })
+	_, _, err := s.change(ctx, func(w *write.Writer) (item.ID, error) { return id, w.Delete(id, seen, steal) })
 	return err
 }
 
 // Restore implements [item.Backend]. The item comes from the trash.
 func (s *Store) Restore(ctx context.Context, id item.ID) (it item.Item, err error) {
-	_, replayed, err := s.change(ctx, func(w *writer) (item.ID, error) {
-		it, err = w.restore(id)
+	_, replayed, err := s.change(ctx, func(w *write.Writer) (item.ID, error) {
+		it, err = w.Restore(id)
 		return id, err
 	})
 	return s.again(ctx, it, id, replayed, err)
@@ -231,34 +217,24 @@ func (s *Store) SetIteration(ctx context.Context, name string) error {
 	if err := item.CheckIteration(name); err != nil {
 		return err
 	}
-	_, _, err := s.change(ctx, func(w *writer) (item.ID, error) { return 0, w.setIteration(name) })
+	_, _, err := s.change(ctx, func(w *write.Writer) (item.ID, error) {
+		w.SetIteration(name)
+		return 0, nil
+	})
 	return err
 }
 
 // SetDoneStatuses implements [item.Store].
 func (s *Store) SetDoneStatuses(ctx context.Context, statuses []string) error {
-	_, _, err := s.change(ctx, func(w *writer) (item.ID, error) { return 0, w.setDoneStatuses(statuses) })
+	_, _, err := s.change(ctx, func(w *write.Writer) (item.ID, error) { return 0, w.SetDoneStatuses(statuses) })
 	return err
 }
 
 // Purge implements [item.Store].
 func (s *Store) Purge(ctx context.Context, ids ...item.ID) error {
-	_, _, err := s.change(ctx, func(w *writer) (item.ID, error) { return 0, w.purge(ids) })
+	_, _, err := s.change(ctx, func(w *write.Writer) (item.ID, error) { return 0, w.Purge(ids) })
 	return err
 }
 
 // Capabilities implements [item.Backend]: the database can do all of it.
 func (s *Store) Capabilities() item.Capabilities { return item.Capabilities{} }
-
-// Describe asks the database what it is.
-func (s *Store) Describe(ctx context.Context) (d describe.Database, err error) {
-	err = s.retry(ctx, s.o.AnswerTime, func(ctx context.Context, _ int) error {
-		pool, err := s.connected()
-		if err != nil {
-			return err
-		}
-		d, err = describe.Ask(ctx, pool)
-		return err
-	})
-	return d, err
-}

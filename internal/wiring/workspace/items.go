@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/postgres"
 	"github.com/copse-dev/copse/internal/item/postgres/address"
+	"github.com/copse-dev/copse/internal/item/postgres/connection"
 	"github.com/copse-dev/copse/internal/watch"
 )
 
@@ -57,7 +58,7 @@ func (w *Workspace) itemsAt(at, name string) *postgres.Store {
 	w.env.Secrets.AddLogin(a.Login())
 	w.env.Secrets.Add(a.KeyPassword())
 	return postgres.New(postgres.Options{
-		Connect: func() (*pgxpool.Config, error) {
+		Database: connection.Options{Config: func() (*pgxpool.Config, error) {
 			if formErr != nil {
 				return nil, fmt.Errorf("%s %w", name, formErr)
 			}
@@ -67,9 +68,8 @@ func (w *Workspace) itemsAt(at, name string) *postgres.Store {
 			}
 			w.env.Secrets.AddLogin(config.ConnConfig.User, config.ConnConfig.Password)
 			return config, nil
-		},
-		Project: func() (string, error) { return w.projectOf(a) },
-		Done:    w.done,
+		}},
+		Project: func() (string, error) { return w.projectOf(a) }, Done: w.done,
 	})
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/postgres"
 	"github.com/copse-dev/copse/internal/item/postgres/address"
+	"github.com/copse-dev/copse/internal/item/postgres/connection"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
 	"github.com/copse-dev/copse/internal/workflow/itemmove"
 )
@@ -50,13 +51,13 @@ func files(dir string) *local.Store { return local.New(location.Search{Dir: dir}
 
 func database(at string) *postgres.Store {
 	return postgres.New(postgres.Options{
-		Connect: func() (*pgxpool.Config, error) {
+		Database: connection.Options{Config: func() (*pgxpool.Config, error) {
 			a, err := address.Parse(at)
 			if err != nil {
 				return nil, err
 			}
 			return a.Config(address.Environment{Getenv: func(string) string { return "" }, GOOS: "linux"})
-		},
+		}},
 		Project: func() (string, error) { return "shop", nil },
 	})
 }

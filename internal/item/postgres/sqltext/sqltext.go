@@ -8,6 +8,8 @@ package sqltext
 import (
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/copse-dev/copse/internal/item"
 )
 
@@ -66,3 +68,14 @@ func Numbers(list []item.ID) []int64 {
 	}
 	return all
 }
+
+// WithMore returns a row with more columns than a caller of its Scan reads: they come last, and go
+// into these variables.
+func WithMore(r pgx.Row, into ...any) pgx.Row { return more{r, into} }
+
+type more struct {
+	pgx.Row
+	into []any
+}
+
+func (m more) Scan(into ...any) error { return m.Row.Scan(append(into, m.into...)...) }

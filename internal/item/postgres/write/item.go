@@ -1,4 +1,4 @@
-package postgres
+package write
 
 import (
 	"fmt"
@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
-func (w *writer) create(d item.Draft) (item.Item, error) {
-	d, err := w.rules.Complete(d)
+// Create creates an item with the next number.
+func (w *Writer) Create(d item.Draft) (item.Item, error) {
+	d, err := w.Rules.Complete(d)
 	if err != nil {
 		return item.Item{}, err
 	}
@@ -20,7 +22,7 @@ func (w *writer) create(d item.Draft) (item.Item, error) {
 	now := w.timestamp()
 	it := item.Item{
 		Summary: item.Summary{
-			ID: w.config.NextID, Title: d.Title, Type: d.Type, Status: d.Status, Iteration: d.Iteration, Priority: d.Priority,
+			ID: w.Project.Config.NextID, Title: d.Title, Type: d.Type, Status: d.Status, Iteration: d.Iteration, Priority: d.Priority,
 			Assignee: d.Assignee, Labels: d.Labels, Created: now, Updated: now, Parent: d.Parent, DependsOn: d.DependsOn,
 		},
 		Description: d.Description,
@@ -28,14 +30,14 @@ func (w *writer) create(d item.Draft) (item.Item, error) {
 	if it.ID > item.MaxID {
 		return item.Item{}, fmt.Errorf("no number is left for a new item")
 	}
-	w.queue("update copse.project set next_id = next_id + 1 where id = $1", w.id)
+	w.queue("update copse.project set next_id = next_id + 1 where id = $1", w.Project.ID)
 	w.knowIteration(it.Iteration)
-	w.insert(row{Item: it, state: live})
+	w.insert(row.Item{Item: it, State: row.Live})
 	return it, w.log(w.entry(item.Created, it.ID))
 }
 
 // insert adds the row of an item, without its comments.
-func (w *writer) insert(r row) {
+func (w *Writer) insert(r row.Item) {
 	formerOn := make([]string, len(r.Former))
 	former := make([]int64, len(r.Former))
 	for i, f := range r.Former {
@@ -45,10 +47,10 @@ func (w *writer) insert(r row) {
 		labels, parent, depends_on, description, created, updated, branch, worktree, pull_request, lost_children, lost_dependents,
 		former, former_on)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
-		w.id, w.version, int64(r.ID), r.state, r.deleted, sqltext.Encode(r.Title), sqltext.Encode(r.Type), sqltext.Encode(r.Status), sqltext.Encode(r.Iteration),
+		w.Project.ID, w.Project.Version, int64(r.ID), r.State, r.DeletedAt, sqltext.Encode(r.Title), sqltext.Encode(r.Type), sqltext.Encode(r.Status), sqltext.Encode(r.Iteration),
 		sqltext.Encode(r.Priority), sqltext.Encode(r.Assignee), sqltext.EncodeAll(r.Labels), int64(r.Parent), sqltext.Numbers(r.DependsOn), sqltext.Encode(r.Description),
 		sqltext.Encode(r.Created), sqltext.Encode(r.Updated), sqltext.Encode(r.Link.Branch), sqltext.Encode(r.Link.Worktree), sqltext.Encode(r.Link.PullRequest),
-		sqltext.Numbers(r.lost.children), sqltext.Numbers(r.lost.dependents), former, formerOn)
+		sqltext.Numbers(r.Lost.Children), sqltext.Numbers(r.Lost.Dependents), former, formerOn)
 }
 
 // assignments collects the columns that a statement sets.
@@ -69,26 +71,27 @@ func (a *assignments) setText(column string, value *string) {
 }
 
 // store queues the change of an item.
-func (w *writer) store(id item.ID, a assignments) {
-	a.set("version", w.version)
-	a.values = append(a.values, w.id, int64(id))
+func (w *Writer) store(id item.ID, a assignments) {
+	a.set("version", w.Project.Version)
+	a.values = append(a.values, w.Project.ID, int64(id))
 	w.queue(fmt.Sprintf("update copse.item set %s where project_id = $%d and id = $%d",
 		strings.Join(a.columns, ", "), len(a.values)-1, len(a.values)), a.values...)
 }
 
-func (w *writer) update(id item.ID, p item.Patch) (item.Item, error) {
-	p, err := w.rules.Check(p)
+// Update changes fields of an item. The claim of an item that is done ends.
+func (w *Writer) Update(id item.ID, p item.Patch) (item.Item, error) {
+	p, err := w.Rules.Check(p)
 	if err != nil {
 		return item.Item{}, err
 	}
-	r, err := loadItem(w.ctx, w.tx, w.id, id, live)
+	r, err := row.FindItem(w.ctx, w.tx, w.Project.ID, id, row.Live)
 	if err != nil {
 		return item.Item{}, err
 	}
 	if err := w.checkRelations(id, p.Parent, p.DependsOn); err != nil {
 		return item.Item{}, err
 	}
-	if p.Status != nil && w.rules.Done(*p.Status) {
+	if p.Status != nil && w.Rules.Done(*p.Status) {
 		if err := w.finish(id, p.Steal); err != nil {
 			return item.Item{}, err
 		}
@@ -133,28 +136,35 @@ func (w *writer) update(id item.ID, p item.Patch) (item.Item, error) {
 	return r.Item, nil
 }
 
-func (w *writer) addComment(id item.ID, c item.Comment) (item.Comment, error) {
-	if _, err := loadItem(w.ctx, w.tx, w.id, id, live); err != nil {
+// AddComment adds a comment to an item.
+func (w *Writer) AddComment(id item.ID, c item.Comment) (item.Comment, error) {
+	if _, err := row.FindItem(w.ctx, w.tx, w.Project.ID, id, row.Live); err != nil {
 		return item.Comment{}, err
 	}
 	c.Date = w.timestamp()
 	w.queue(`insert into copse.comment (project_id, item_id, seq, author, date, body)
 		select $1, $2, coalesce(max(seq), 0) + 1, $3, $4, $5 from copse.comment where project_id = $1 and item_id = $2`,
-		w.id, int64(id), sqltext.Encode(c.Author), c.Date, sqltext.Encode(c.Body))
+		w.Project.ID, int64(id), sqltext.Encode(c.Author), c.Date, sqltext.Encode(c.Body))
 	var a assignments
 	a.set("updated", c.Date)
 	w.store(id, a)
 	return c, w.log(item.NewComment(id, c, w.by))
 }
 
-func (w *writer) setDoneStatuses(statuses []string) error {
+// SetDoneStatuses sets which statuses mean done.
+func (w *Writer) SetDoneStatuses(statuses []string) error {
 	for _, status := range statuses {
-		if !slices.Contains(w.config.Statuses, status) {
+		if !slices.Contains(w.Project.Config.Statuses, status) {
 			return &item.InvalidError{
-				Field: "done_statuses", Problem: fmt.Sprintf("Invalid status %q. Valid statuses: %s", status, strings.Join(w.config.Statuses, ", ")),
+				Field: "done_statuses", Problem: fmt.Sprintf("Invalid status %q. Valid statuses: %s", status, strings.Join(w.Project.Config.Statuses, ", ")),
 			}
 		}
 	}
-	w.queue("update copse.project set done_statuses = $2 where id = $1", w.id, sqltext.EncodeAll(statuses))
+	w.queue("update copse.project set done_statuses = $2 where id = $1", w.Project.ID, sqltext.EncodeAll(statuses))
 	return nil
+}
+
+// SetValues replaces the types or the statuses of the project: key is one of these words.
+func (w *Writer) SetValues(key string, values []string) {
+	w.queue("update copse.project set "+key+" = $2 where id = $1", w.Project.ID, sqltext.EncodeAll(values))
 }

@@ -1,9 +1,10 @@
-package postgres
+package write
 
 import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
@@ -18,7 +19,7 @@ func lookup(known map[item.ID]*item.Summary) item.Lookup {
 }
 
 // checkNew checks what a new item refers to.
-func (w *writer) checkNew(d item.Draft) error {
+func (w *Writer) checkNew(d item.Draft) error {
 	wanted := slices.Clone(d.DependsOn)
 	if d.Parent != 0 {
 		wanted = append(wanted, d.Parent)
@@ -27,7 +28,7 @@ func (w *writer) checkNew(d item.Draft) error {
 		return nil
 	}
 	known := map[item.ID]*item.Summary{}
-	found, err := loadItems(w.ctx, w.tx, "i.project_id = $1 and i.state = 'live' and i.id = any($2)", w.id, sqltext.Numbers(wanted))
+	found, err := row.Items(w.ctx, w.tx, "i.project_id = $1 and i.state = 'live' and i.id = any($2)", w.Project.ID, sqltext.Numbers(wanted))
 	for _, r := range found {
 		known[r.ID] = &r.Summary
 	}
@@ -38,7 +39,7 @@ func (w *writer) checkNew(d item.Draft) error {
 }
 
 // checkRelations checks what an item is about to refer to.
-func (w *writer) checkRelations(id item.ID, parent *item.ID, dependsOn *[]item.ID) error {
+func (w *Writer) checkRelations(id item.ID, parent *item.ID, dependsOn *[]item.ID) error {
 	if parent != nil && *parent != 0 {
 		known, err := w.reachable([]item.ID{*parent}, "array[r.parent]")
 		if err != nil {
@@ -60,13 +61,13 @@ func (w *writer) checkRelations(id item.ID, parent *item.ID, dependsOn *[]item.I
 
 // reachable returns the live items that a relation leads to, with their relations: next is
 // the array of numbers that it leads to from an item.
-func (w *writer) reachable(from []item.ID, next string) (map[item.ID]*item.Summary, error) {
+func (w *Writer) reachable(from []item.ID, next string) (map[item.ID]*item.Summary, error) {
 	found, err := w.tx.Query(w.ctx, `with recursive reached (id, parent, depends_on) as (
 			select i.id, i.parent, i.depends_on from copse.item i where i.project_id = $1 and i.state = 'live' and i.id = any($2)
 			union
 			select i.id, i.parent, i.depends_on from reached r cross join lateral unnest(`+next+`) as n (id)
 				join copse.item i on i.project_id = $1 and i.id = n.id and i.state = 'live'
-		) select id, parent, depends_on from reached`, w.id, sqltext.Numbers(from))
+		) select id, parent, depends_on from reached`, w.Project.ID, sqltext.Numbers(from))
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package postgres
+package connection
 
 import (
 	"context"
@@ -7,21 +7,23 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
-// processColumn is the last column of the statements of [often]: the process of the session.
-const processColumn = ", pg_backend_pid()"
+// ProcessColumn is the last column of the statements of [Often]: the process of the session.
+const ProcessColumn = ", pg_backend_pid()"
 
 // straight is the key of what is known about a connection: true if it goes straight to the server,
 // false if it must not prepare statements.
 const straight = "copse: straight"
 
-// often runs a statement that a process runs so often that planning it each time would cost more than
-// running it. It returns at most one row, whose last column is processColumn. A connection that goes
+// Often runs a statement that a process runs so often that planning it each time would cost more than
+// running it. It returns at most one row, whose last column is [ProcessColumn]. A connection that goes
 // straight to the server prepares the statement. A pooler gives the connection a number other than
 // that of the session's process, and can give each statement another session, where the prepared
 // one does not exist.
-func often(ctx context.Context, pool *pgxpool.Pool, scan func(pgx.Row) error, sql string, args ...any) error {
+func Often(ctx context.Context, pool *pgxpool.Pool, scan func(pgx.Row) error, sql string, args ...any) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -30,7 +32,7 @@ func often(ctx context.Context, pool *pgxpool.Pool, scan func(pgx.Row) error, sq
 	known := conn.Conn().PgConn().CustomData()
 	run := func(mode pgx.QueryExecMode) error {
 		var process int64
-		err := scan(withMore(conn.QueryRow(ctx, sql, append([]any{mode}, args...)...), &process))
+		err := scan(sqltext.WithMore(conn.QueryRow(ctx, sql, append([]any{mode}, args...)...), &process))
 		if _, decided := known[straight]; err == nil && !decided {
 			known[straight] = process == int64(conn.Conn().PgConn().PID())
 		}

@@ -1,22 +1,22 @@
-package postgres
+package write
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
-// delete takes an item out of those that refer to it, and notes in its row which they were.
-func (w *writer) delete(id item.ID, seen item.Fingerprint, steal bool) error {
-	r, err := loadItem(w.ctx, w.tx, w.id, id, live)
+// Delete takes an item out of those that refer to it, and notes in its row which they were.
+func (w *Writer) Delete(id item.ID, seen item.Fingerprint, steal bool) error {
+	r, err := row.FindItem(w.ctx, w.tx, w.Project.ID, id, row.Live)
 	if err != nil {
 		return err
 	}
-	others, err := loadItems(w.ctx, w.tx, "i.project_id = $1 and i.state = 'live' and (i.parent = $2 or $2 = any(i.depends_on))", w.id, int64(id))
+	others, err := row.Items(w.ctx, w.tx, "i.project_id = $1 and i.state = 'live' and (i.parent = $2 or $2 = any(i.depends_on))", w.Project.ID, int64(id))
 	if err != nil {
 		return err
 	}
@@ -38,87 +38,69 @@ func (w *writer) delete(id item.ID, seen item.Fingerprint, steal bool) error {
 		var a assignments
 		if other.Parent == id {
 			a.set("parent", int64(0))
-			r.lost.children = append(r.lost.children, other.ID)
+			r.Lost.Children = append(r.Lost.Children, other.ID)
 		}
 		if slices.Contains(other.DependsOn, id) {
 			a.set("depends_on", sqltext.Numbers(slices.DeleteFunc(other.DependsOn, func(d item.ID) bool { return d == id })))
-			r.lost.dependents = append(r.lost.dependents, other.ID)
+			r.Lost.Dependents = append(r.Lost.Dependents, other.ID)
 		}
 		w.store(other.ID, a)
 	}
 	var a assignments
-	a.set("state", deleted)
+	a.set("state", row.Deleted)
 	a.set("deleted", w.timestamp())
-	a.set("lost_children", sqltext.Numbers(r.lost.children))
-	a.set("lost_dependents", sqltext.Numbers(r.lost.dependents))
+	a.set("lost_children", sqltext.Numbers(r.Lost.Children))
+	a.set("lost_dependents", sqltext.Numbers(r.Lost.Dependents))
 	w.store(id, a)
 	change := w.entry(item.Deleted, id)
 	change.Undoes = w.undoes
 	return w.log(change)
 }
 
-// Deleted implements [item.Store].
-func (s *Store) Deleted(ctx context.Context) ([]item.Trashed, []item.Warning, error) {
-	var found []item.Trashed
-	err := s.read(ctx, func(ctx context.Context, db querier) error {
-		found = nil
-		p, err := s.project(ctx, db)
-		if err != nil {
-			return err
-		}
-		rows, err := loadItems(ctx, db, "i.project_id = $1 and i.state = 'deleted'", p.id)
-		for _, r := range rows {
-			found = append(found, item.Trashed{Summary: r.Summary, At: r.deleted})
-		}
-		return err
-	})
-	return found, nil, err
-}
-
-// purge empties the rows of deleted items. They stay, so that a program that follows the project
+// Purge empties the rows of deleted items. They stay, so that a program that follows the project
 // sees them go.
-func (w *writer) purge(list []item.ID) error {
-	found, err := loadItems(w.ctx, w.tx, "i.project_id = $1 and i.state = 'deleted' and i.id = any($2)", w.id, sqltext.Numbers(list))
+func (w *Writer) Purge(list []item.ID) error {
+	found, err := row.Items(w.ctx, w.tx, "i.project_id = $1 and i.state = 'deleted' and i.id = any($2)", w.Project.ID, sqltext.Numbers(list))
 	if err != nil {
 		return err
 	}
 	for _, id := range list {
-		if !slices.ContainsFunc(found, func(r row) bool { return r.ID == id }) {
+		if !slices.ContainsFunc(found, func(r row.Item) bool { return r.ID == id }) {
 			return &item.InvalidError{Field: "id", Problem: fmt.Sprintf("Work item #%d is not in the trash", id)}
 		}
 	}
 	for _, table := range []string{"comment", "history"} {
-		w.queue("delete from copse."+table+" where project_id = $1 and item_id = any($2)", w.id, sqltext.Numbers(list))
+		w.queue("delete from copse."+table+" where project_id = $1 and item_id = any($2)", w.Project.ID, sqltext.Numbers(list))
 	}
 	w.queue(`update copse.item set version = $3, state = 'purged', title = '', type = '', status = '', iteration = '', priority = '',
 		assignee = '', labels = '{}', parent = 0, depends_on = '{}', description = '', branch = '', worktree = '', pull_request = '',
 		lost_children = '{}', lost_dependents = '{}', former = '{}', former_on = '{}', original = ''
-		where project_id = $1 and id = any($2)`, w.id, sqltext.Numbers(list), w.version)
+		where project_id = $1 and id = any($2)`, w.Project.ID, sqltext.Numbers(list), w.Project.Version)
 	return nil
 }
 
-// restore brings an item back, with the relations that it had and that are still possible.
-func (w *writer) restore(id item.ID) (item.Item, error) {
-	if _, err := loadItem(w.ctx, w.tx, w.id, id, live); !item.IsNotFound(err) {
+// Restore brings an item back, with the relations that it had and that are still possible.
+func (w *Writer) Restore(id item.ID) (item.Item, error) {
+	if _, err := row.FindItem(w.ctx, w.tx, w.Project.ID, id, row.Live); !item.IsNotFound(err) {
 		if err != nil {
 			return item.Item{}, err
 		}
 		return item.Item{}, &item.InvalidError{Field: "id", Problem: fmt.Sprintf("Work item #%d is not deleted", id)}
 	}
-	r := &restoration{writer: w, item: id, rows: map[item.ID]*row{}, changed: map[item.ID]bool{id: true}}
+	r := &restoration{Writer: w, item: id, rows: map[item.ID]*row.Item{}, changed: map[item.ID]bool{id: true}}
 	it, err := r.open(id)
 	if err != nil {
 		return item.Item{}, err
 	}
-	if it.state != deleted {
+	if it.State != row.Deleted {
 		return item.Item{}, &item.NotFoundError{ID: id}
 	}
-	gone := it.lost
-	it.state, it.deleted, it.lost = live, "", lost{}
+	gone := it.Lost
+	it.State, it.DeletedAt, it.Lost = row.Live, "", row.Lost{}
 	for _, step := range []func() error{
 		func() error { return r.keepPossible(it) },
-		func() error { return r.each(gone.children, r.adopt) },
-		func() error { return r.each(gone.dependents, r.depend) },
+		func() error { return r.each(gone.Children, r.adopt) },
+		func() error { return r.each(gone.Dependents, r.depend) },
 	} {
 		if err := step(); err != nil {
 			return item.Item{}, err
@@ -127,12 +109,12 @@ func (w *writer) restore(id item.ID) (item.Item, error) {
 	for other := range r.changed {
 		o := r.rows[other]
 		var a assignments
-		a.set("state", o.state)
-		a.set("deleted", o.deleted)
+		a.set("state", o.State)
+		a.set("deleted", o.DeletedAt)
 		a.set("parent", int64(o.Parent))
 		a.set("depends_on", sqltext.Numbers(o.DependsOn))
-		a.set("lost_children", sqltext.Numbers(o.lost.children))
-		a.set("lost_dependents", sqltext.Numbers(o.lost.dependents))
+		a.set("lost_children", sqltext.Numbers(o.Lost.Children))
+		a.set("lost_dependents", sqltext.Numbers(o.Lost.Dependents))
 		w.store(other, a)
 	}
 	change := w.entry(item.Restored, id)
@@ -142,30 +124,24 @@ func (w *writer) restore(id item.ID) (item.Item, error) {
 
 // restoration is what rows will be when an item has been restored.
 type restoration struct {
-	*writer
+	*Writer
 	item    item.ID
-	rows    map[item.ID]*row
+	rows    map[item.ID]*row.Item
 	changed map[item.ID]bool
 }
 
 // open returns the row of an item, live or deleted. The error can be a
 // [*item.NotFoundError].
-func (r *restoration) open(id item.ID) (*row, error) {
+func (r *restoration) open(id item.ID) (*row.Item, error) {
 	if o := r.rows[id]; o != nil {
 		return o, nil
 	}
-	for _, state := range []string{live, deleted} {
-		found, err := loadItem(r.ctx, r.tx, r.id, id, state)
-		if item.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		r.rows[id] = &found
-		return &found, nil
+	found, err := row.FindItem(r.ctx, r.tx, r.Project.ID, id, row.Live, row.Deleted)
+	if err != nil {
+		return nil, err
 	}
-	return nil, &item.NotFoundError{ID: id}
+	r.rows[id] = &found
+	return &found, nil
 }
 
 // find returns an [item.Lookup] of what will be.
@@ -174,7 +150,7 @@ func (r *restoration) find(id item.ID) (*item.Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.state != live {
+	if o.State != row.Live {
 		return nil, &item.NotFoundError{ID: id}
 	}
 	return &o.Summary, nil
@@ -191,7 +167,7 @@ func (r *restoration) possible(id item.ID, parent *item.ID, dependsOn *[]item.ID
 
 // keepPossible takes out of the restored item what it cannot refer to. If that is deleted,
 // it is noted there, as if the item had been here when the other was deleted.
-func (r *restoration) keepPossible(it *row) error {
+func (r *restoration) keepPossible(it *row.Item) error {
 	if parent := it.Parent; parent != 0 {
 		ok, err := r.possible(r.item, &parent, nil)
 		if err != nil {
@@ -199,7 +175,7 @@ func (r *restoration) keepPossible(it *row) error {
 		}
 		if !ok {
 			it.Parent = 0
-			if err := r.noteLost(parent, func(l *lost) *[]item.ID { return &l.children }); err != nil {
+			if err := r.noteLost(parent, func(l *row.Lost) *[]item.ID { return &l.Children }); err != nil {
 				return err
 			}
 		}
@@ -213,7 +189,7 @@ func (r *restoration) keepPossible(it *row) error {
 			continue
 		}
 		it.DependsOn = slices.DeleteFunc(slices.Clone(it.DependsOn), func(id item.ID) bool { return id == dependency })
-		if err := r.noteLost(dependency, func(l *lost) *[]item.ID { return &l.dependents }); err != nil {
+		if err := r.noteLost(dependency, func(l *row.Lost) *[]item.ID { return &l.Dependents }); err != nil {
 			return err
 		}
 	}
@@ -221,15 +197,15 @@ func (r *restoration) keepPossible(it *row) error {
 }
 
 // noteLost adds the restored item to one of the lists of a deleted one.
-func (r *restoration) noteLost(other item.ID, list func(*lost) *[]item.ID) error {
+func (r *restoration) noteLost(other item.ID, list func(*row.Lost) *[]item.ID) error {
 	o, err := r.open(other)
-	if item.IsNotFound(err) || err == nil && o.state != deleted {
+	if item.IsNotFound(err) || err == nil && o.State != row.Deleted {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if all := list(&o.lost); !slices.Contains(*all, r.item) {
+	if all := list(&o.Lost); !slices.Contains(*all, r.item) {
 		*all = append(*all, r.item)
 		r.changed[other] = true
 	}
@@ -237,7 +213,7 @@ func (r *restoration) noteLost(other item.ID, list func(*lost) *[]item.ID) error
 }
 
 // each calls do for each item that still exists.
-func (r *restoration) each(list []item.ID, do func(*row) error) error {
+func (r *restoration) each(list []item.ID, do func(*row.Item) error) error {
 	for _, id := range list {
 		o, err := r.open(id)
 		if item.IsNotFound(err) {
@@ -254,7 +230,7 @@ func (r *restoration) each(list []item.ID, do func(*row) error) error {
 }
 
 // adopt makes the restored item the parent of a former child that has none.
-func (r *restoration) adopt(child *row) error {
+func (r *restoration) adopt(child *row.Item) error {
 	if child.Parent != 0 {
 		return nil
 	}
@@ -266,7 +242,7 @@ func (r *restoration) adopt(child *row) error {
 }
 
 // depend makes a former dependent depend on the restored item again.
-func (r *restoration) depend(dependent *row) error {
+func (r *restoration) depend(dependent *row.Item) error {
 	if slices.Contains(dependent.DependsOn, r.item) {
 		return nil
 	}

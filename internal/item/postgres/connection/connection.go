@@ -1,0 +1,284 @@
+// Package connection connects to a database of work items. A [Pool] connects when it is first used,
+// and again whenever a connection was lost. It repeats what a failure that passes interrupted, and
+// limits the time and amount of each answer. Errors are those that package sqlerror words.
+//
+// No statement depends on the session that it runs in: a pooler may give each transaction another
+// one.
+package connection
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/bounded"
+	"github.com/copse-dev/copse/internal/item/postgres/describe"
+	"github.com/copse-dev/copse/internal/item/postgres/schema"
+	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
+)
+
+// Options say how to connect.
+type Options struct {
+	// Config returns the configuration of the connections. It is called when the pool is first
+	// used, and again after an error.
+	Config func() (*pgxpool.Config, error)
+	// Patience is how long a lost connection or a conflict is tried again; 0 is a default.
+	Patience time.Duration
+	// AnswerTime is how long the database may take to answer a call; 0 is a default.
+	AnswerTime time.Duration
+	// MostAnswer is how many bytes the database can send at once; 0 is a default.
+	MostAnswer int64
+}
+
+const (
+	// defaultPatience is longer than most servers take to fail over to another.
+	defaultPatience = 8 * time.Second
+	// defaultAnswerTime is longer than the locks of others can last.
+	defaultAnswerTime = 30 * time.Second
+	// commitTime is how long a commit may take. It is not cut short by the caller, who could
+	// not know what became of the change.
+	commitTime = 10 * time.Second
+)
+
+// Bounds of the connections of one process.
+const (
+	mostConnections = 4
+	idleTime        = time.Minute
+)
+
+// Pool holds the connections of one process. It is safe for concurrent use.
+type Pool struct {
+	o Options
+
+	mu      sync.Mutex
+	pool    *pgxpool.Pool
+	ready   atomic.Bool // the tables were looked at
+	reached atomic.Bool // the database answered once
+}
+
+// New returns a pool. Nothing is connected yet.
+func New(o Options) *Pool {
+	o.Patience = cmp.Or(o.Patience, defaultPatience)
+	o.AnswerTime = cmp.Or(o.AnswerTime, defaultAnswerTime)
+	o.MostAnswer = cmp.Or(o.MostAnswer, bounded.MostAnswer)
+	return &Pool{o: o}
+}
+
+// Patience returns how long a lost connection or a conflict is tried again.
+func (p *Pool) Patience() time.Duration { return p.o.Patience }
+
+// Close ends the connections. A pool that is used again connects again.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pool != nil {
+		p.pool.Close()
+		p.pool = nil
+	}
+}
+
+// InUse returns the connections, nil if there are none yet.
+func (p *Pool) InUse() *pgxpool.Pool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.pool
+}
+
+// connected returns the connections. Nothing is sent yet.
+func (p *Pool) connected() (*pgxpool.Pool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pool != nil {
+		return p.pool, nil
+	}
+	config, err := p.o.Config()
+	if err != nil {
+		return nil, &item.StoreError{Problem: err.Error(), Next: "Correct COPSE_ITEMS or items.database in your settings."}
+	}
+	if config.MaxConns > mostConnections {
+		config.MaxConns = mostConnections
+	}
+	config.MaxConnIdleTime = idleTime
+	bounded.Apply(config.ConnConfig, p.o.MostAnswer)
+	// Behind a pooler, somebody else may listen in this session.
+	config.ConnConfig.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) {}
+	pool, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err != nil {
+		return nil, sqlerror.Explain(err)
+	}
+	p.pool = pool
+	return pool, nil
+}
+
+// Ready returns the connections to a database that has the tables which this program needs.
+func (p *Pool) Ready(ctx context.Context) (*pgxpool.Pool, error) {
+	pool, err := p.connected()
+	if err != nil || p.ready.Load() {
+		return pool, err
+	}
+	version, err := schema.Version(ctx, pool)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkVersion(version); err != nil {
+		return nil, err
+	}
+	p.ready.Store(true)
+	return pool, nil
+}
+
+// checkVersion compares the tables of a database with those that this program needs.
+func checkVersion(version int) error {
+	switch latest := schema.Latest(); {
+	case version == 0:
+		return &item.StoreError{Problem: "the database has no tables of work items yet", Next: "Ask its owner to run `copse item migrate` once."}
+	case version < latest:
+		return &item.StoreError{Problem: "the tables of work items are older than this program needs", Next: "Ask the owner of the database to run `copse item migrate`."}
+	case version > latest:
+		return &item.StoreError{Problem: "the tables of work items are newer than this program", Next: "Upgrade copse."}
+	}
+	return nil
+}
+
+// Migrate makes the tables, or brings them up to date.
+func (p *Pool) Migrate(ctx context.Context) ([]schema.Applied, error) {
+	pool, err := p.connected()
+	if err != nil {
+		return nil, err
+	}
+	done, err := schema.Migrate(ctx, pool)
+	return done, sqlerror.Explain(err)
+}
+
+// Describe asks the database what it is.
+func (p *Pool) Describe(ctx context.Context) (d describe.Database, err error) {
+	err = p.retry(ctx, p.o.AnswerTime, func(ctx context.Context) error {
+		pool, err := p.connected()
+		if err != nil {
+			return err
+		}
+		d, err = describe.Ask(ctx, pool)
+		return err
+	})
+	return d, err
+}
+
+// Dial returns a connection that is not one of the pool.
+func (p *Pool) Dial(ctx context.Context) (*pgx.Conn, error) {
+	pool, err := p.Ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	config := pool.Config().ConnConfig
+	config.OnNotification = nil
+	return pgx.ConnectConfig(ctx, config)
+}
+
+// Do calls do, and again after a failure that passes.
+func (p *Pool) Do(ctx context.Context, do func(ctx context.Context, db *pgxpool.Pool) error) error {
+	return p.retry(ctx, p.o.AnswerTime, func(ctx context.Context) error {
+		pool, err := p.Ready(ctx)
+		if err != nil {
+			return err
+		}
+		return do(ctx, pool)
+	})
+}
+
+// Transaction calls do with a transaction, and commits it; again after a failure that passes. Each
+// attempt may take as long as limit, 0 for the time of an answer. uncertain means that an earlier
+// attempt may have been committed: its answer was lost.
+func (p *Pool) Transaction(ctx context.Context, limit time.Duration, do func(ctx context.Context, tx pgx.Tx, uncertain bool) error) error {
+	limit = cmp.Or(limit, p.o.AnswerTime)
+	uncertain := false
+	err := p.retry(ctx, limit, func(ctx context.Context) error {
+		pool, err := p.Ready(ctx)
+		if err != nil {
+			return err
+		}
+		tx, err := pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin(limit)})
+		if err != nil {
+			return err
+		}
+		ending := func(end func(context.Context) error) error {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
+			defer cancel()
+			return end(ctx)
+		}
+		defer func() { _ = ending(tx.Rollback) }() // nothing after a commit; a connection that fails now is closed
+		if err := do(ctx, tx, uncertain); err != nil {
+			return err
+		}
+		err = ending(tx.Commit)
+		if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && !refused {
+			uncertain = true
+		}
+		return err
+	})
+	if failed, ok := errors.AsType[*item.StoreError](err); ok && uncertain {
+		return &item.StoreError{
+			Problem: "the connection to the database was lost while the change was being saved, so the change may have been made or not",
+			Next:    "Look at the item before you repeat the change.", Err: failed.Err,
+		}
+	}
+	return err
+}
+
+// begin returns what begins a transaction in one round trip. A client that dies in the middle,
+// or waits for one, holds up others for a bounded time; both settings end with the transaction.
+func begin(mostIdle time.Duration) string {
+	return fmt.Sprintf("begin isolation level read committed; set local lock_timeout = '10s'; set local idle_in_transaction_session_timeout = '%ds'", int(mostIdle.Seconds()))
+}
+
+// retry calls do until it succeeds or fails for good, and returns what a person can use of
+// the error. Each call may take as long as limit. A database that never answered is not
+// waited for.
+func (p *Pool) retry(ctx context.Context, limit time.Duration, do func(ctx context.Context) error) error {
+	end := time.Now().Add(p.o.Patience)
+	for attempt := 0; ; attempt++ {
+		err := Within(ctx, limit, do)
+		if err == nil {
+			p.reached.Store(true)
+			return nil
+		}
+		if ctx.Err() != nil || !sqlerror.Passing(err) || sqlerror.Connecting(err) && !p.reached.Load() || time.Now().After(end) {
+			return sqlerror.Explain(err)
+		}
+		if err := pause(ctx, attempt); err != nil {
+			return err
+		}
+	}
+}
+
+// Within calls do, which may take as long as limit.
+func Within(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := do(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return sqlerror.ErrSilent(limit)
+	}
+	return err
+}
+
+// pause waits a little longer after each attempt, and not as long as others do.
+func pause(ctx context.Context, attempt int) error {
+	const step, most = 5 * time.Millisecond, 500 * time.Millisecond
+	wait := rand.N(min(step<<min(attempt, 10), most)) + time.Millisecond
+	select {
+	case <-time.After(wait):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,73 @@
+package row
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/bounded"
+	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
+)
+
+// ClaimColumns are the columns of [ScanClaim], of the table with the alias k. Times that no copse
+// wrote, such as infinity, are brought into a range that every program can show.
+const (
+	ClaimColumns = "k.item_id, k.holder" + clamp + "k.since" + clamped + clamp + "k.renewed" + clamped + clamp + "k.expires" + clamped +
+		", case when k.gone is not null then least(greatest(k.gone" + clamped + " end, k.stolen_from, clock_timestamp()"
+
+	clamp   = ", least(greatest("
+	clamped = ", clock_timestamp() - interval '1000 years'), clock_timestamp() + interval '1000 years')"
+)
+
+// ClaimedColumns are the columns of [ScanClaimed]: the claim k, and the item i.
+const ClaimedColumns = ClaimColumns + ", " + commentedColumns
+
+// ScanClaim reads [ClaimColumns]: the claim of an item, and the time of the database. A holder that
+// nobody can read is an unknown one.
+func ScanClaim(r pgx.Row) (id item.ID, c item.Claim, now time.Time, err error) {
+	var holder string
+	var gone *time.Time
+	if err := r.Scan(&id, &holder, &c.Since, &c.Renewed, &c.Expires, &gone, &c.StolenFrom, &now); err != nil {
+		return 0, item.Claim{}, now, err
+	}
+	_ = json.Unmarshal([]byte(holder), &c.Holder)
+	c.StolenFrom = sqltext.Decode(c.StolenFrom)
+	for _, at := range []*time.Time{&c.Since, &c.Renewed, &c.Expires, &now} {
+		*at = at.UTC()
+	}
+	if gone != nil {
+		c.Gone = gone.UTC()
+	}
+	return id, c, now, nil
+}
+
+// ScanClaims reads rows of [ClaimColumns], and returns the claims that count.
+func ScanClaims(rows pgx.Rows) (map[item.ID]item.Claim, error) {
+	defer rows.Close()
+	found := map[item.ID]item.Claim{}
+	for rows.Next() {
+		id, c, now, err := ScanClaim(rows)
+		if err != nil {
+			return nil, err
+		}
+		if !c.Ended(now) {
+			found[id] = c
+		}
+		if err := bounded.CheckRows(len(found)); err != nil {
+			return nil, err
+		}
+	}
+	return found, rows.Err()
+}
+
+// ScanClaimed reads [ClaimedColumns].
+func ScanClaimed(r pgx.Row) (item.Claimed, error) {
+	var of commented
+	_, c, _, err := ScanClaim(sqltext.WithMore(r, of.fields()...))
+	if err != nil {
+		return item.Claimed{}, err
+	}
+	return item.Claimed{Item: of.decode().Item, Claim: c}, nil
+}
