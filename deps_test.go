@@ -153,6 +153,7 @@ var twigMCP = []string{
 	"internal/failure",
 	"internal/foreign",
 	"internal/git",
+	"internal/git/discovery",
 	"internal/git/gitconfig",
 	"internal/git/hazard",
 	"internal/git/history",

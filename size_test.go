@@ -33,7 +33,7 @@ var sizes = map[string]struct {
 	},
 	"internal/board":             {1475, "one protocol between the server and an open page: parts, their differences, and the stream"},
 	"internal/cli/branch":        {1900, "a file for each command of one noun"},
-	"internal/git":               {2800, "one method each of the one value that reads a repository"},
+	"internal/git":               {1900, "one method each of the one value that reads a repository"},
 	"internal/github/githubtest": {2200, "one server with the routes of one API"},
 	"internal/item":              {2450, "the rules of items, claims and histories, which every backend keeps"},
 	"internal/item/gitmerge":     {1500, "one merge that git has open, from reading it to finishing it"},

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/copse-dev/copse/internal/git/discovery"
 	"github.com/copse-dev/copse/internal/git/program"
 )
 
@@ -21,14 +22,14 @@ func (r *Repo) Aside(dir string) program.Git {
 }
 
 // Objects returns the directory of the repository's objects.
-func (r *Repo) Objects() string { return filepath.Join(r.commonDir, "objects") }
+func (r *Repo) Objects() string { return filepath.Join(r.at.CommonDir, "objects") }
 
 // aside protects git in another directory from the files of a repository.
 type aside struct{ *guard }
 
 func (a aside) Settings(context.Context) ([]string, error) {
 	if err := a.checker.Check(a.layout(nil)); err != nil {
-		return nil, unreadable(a.repo.gitDir, err)
+		return nil, discovery.Unreadable(a.repo.at.GitDir, err)
 	}
 	return []string{"core.attributesFile=" + os.DevNull}, nil
 }

@@ -33,7 +33,7 @@ type entry struct {
 
 // entries returns the linked worktrees, as many as are looked at, and whether these are all.
 func (r *Repo) entries() (list []entry, all bool, err error) {
-	dir := filepath.Join(r.commonDir, "worktrees")
+	dir := filepath.Join(r.at.CommonDir, "worktrees")
 	names, err := regular.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, false, fmt.Errorf("list worktrees: %w", err)
@@ -62,8 +62,8 @@ func (r *Repo) Checkouts(ctx context.Context) ([]Worktree, error) {
 	}
 	return read(r, func() ([]Worktree, error) {
 		var list []Worktree
-		if r.mainRoot != "" {
-			list = appendCheckout(list, r.mainRoot, r.commonDir, r.commonDir)
+		if r.at.MainRoot != "" {
+			list = appendCheckout(list, r.at.MainRoot, r.at.CommonDir, r.at.CommonDir)
 		}
 		entries, _, err := r.entries()
 		if err != nil {
@@ -71,10 +71,10 @@ func (r *Repo) Checkouts(ctx context.Context) ([]Worktree, error) {
 		}
 		for _, e := range entries {
 			root := filepath.Dir(e.dotGit)
-			if r.gitDirOf(root) == "" {
+			if r.at.GitDirOf(root) == "" {
 				continue // it no longer exists, or does not lead back here
 			}
-			list = appendCheckout(list, root, e.gitDir, r.commonDir)
+			list = appendCheckout(list, root, e.gitDir, r.at.CommonDir)
 		}
 		return list, nil
 	})
@@ -115,7 +115,7 @@ func (r *Repo) linked() ([]Worktree, error) {
 		w.setPath(strings.TrimSuffix(e.dotGit, string(filepath.Separator)+".git"))
 		_, err := os.Lstat(filepath.Join(e.gitDir, "locked"))
 		w.Locked = err == nil
-		if _, err := os.Stat(e.dotGit); err != nil && !w.Locked || r.gitDirOf(w.Path) == "" {
+		if _, err := os.Stat(e.dotGit); err != nil && !w.Locked || r.at.GitDirOf(w.Path) == "" {
 			w.Prunable = true
 		}
 		r.checkedOut(&w, e.gitDir)
@@ -123,8 +123,8 @@ func (r *Repo) linked() ([]Worktree, error) {
 	}
 	slices.SortFunc(list, func(a, b Worktree) int { return cmp.Compare(a.Path, b.Path) })
 	main := Worktree{}
-	main.setPath(r.mainRoot)
-	r.checkedOut(&main, r.commonDir)
+	main.setPath(r.at.MainRoot)
+	r.checkedOut(&main, r.at.CommonDir)
 	return append([]Worktree{main}, list...), nil
 }
 
@@ -133,7 +133,7 @@ func (r *Repo) checkedOut(w *Worktree, gitDir string) {
 	if !w.Prunable {
 		w.Operation = operation.Read(gitDir)
 	}
-	own := refstore.New(gitDir, r.commonDir, r.format.hashLen)
+	own := refstore.New(gitDir, r.at.CommonDir, r.at.Format.HashLen)
 	target, err := own.Target("HEAD")
 	if err != nil {
 		return // git does not say more

@@ -9,7 +9,7 @@ import (
 // Fetched returns the time of the last fetch into the repository from any of its worktrees, zero if
 // there is no record of one.
 func (r *Repo) Fetched() time.Time {
-	dirs := []string{r.commonDir}
+	dirs := []string{r.at.CommonDir}
 	if linked, _, err := r.entries(); err == nil {
 		for _, e := range linked {
 			dirs = append(dirs, e.gitDir)

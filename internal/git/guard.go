@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/git/discovery"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/git/hazard"
 	"github.com/copse-dev/copse/internal/git/override"
-	"github.com/copse-dev/copse/internal/regular"
 )
 
 // guard protects the git program from a stranger's files in the repository.
@@ -36,9 +36,9 @@ type ownSettings struct {
 // end.
 func (g *guard) Settings(ctx context.Context) ([]string, error) {
 	// Git finds it again for each command, with another configuration.
-	if common, err := commonDir(g.repo.gitDir); err != nil || common != g.repo.commonDir {
+	if common, err := discovery.CommonDir(g.repo.at.GitDir); err != nil || common != g.repo.at.CommonDir {
 		return nil, &BrokenError{
-			Path: filepath.Join(g.repo.gitDir, "commondir"), Problem: "does not name the same main repository as before", Err: err,
+			Path: filepath.Join(g.repo.at.GitDir, "commondir"), Problem: "does not name the same main repository as before", Err: err,
 			Remedy: "if the change is yours, start copse again",
 		}
 	}
@@ -47,14 +47,14 @@ func (g *guard) Settings(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	if err := g.checker.Check(g.layout(own.reads)); err != nil {
-		return nil, unreadable(g.repo.gitDir, err)
+		return nil, discovery.Unreadable(g.repo.at.GitDir, err)
 	}
 	return own.override, g.submodules()
 }
 
 // submodules checks the files of submodules that git reads: which commit is checked out.
 func (g *guard) submodules() error {
-	if g.repo.root == "" {
+	if g.repo.at.Root == "" {
 		return nil
 	}
 	tracked, err := g.repo.index.Get()
@@ -62,16 +62,16 @@ func (g *guard) submodules() error {
 		return nil //nolint:nilerr // git reports the problem of the index
 	}
 	for _, link := range tracked.Links() {
-		dir := g.gitDirOf(filepath.Join(g.repo.root, filepath.FromSlash(link)))
+		dir := discovery.SubmoduleDir(filepath.Join(g.repo.at.Root, filepath.FromSlash(link)))
 		if dir == "" {
 			continue // git treats it as not checked out
 		}
-		common, err := commonDir(dir)
+		common, err := discovery.CommonDir(dir)
 		if err == nil {
 			err = g.checker.Check(hazard.Layout{GitDir: dir, CommonDir: common})
 		}
-		if isSpecial(err) {
-			return unreadable(dir, err)
+		if discovery.IsSpecial(err) {
+			return discovery.Unreadable(dir, err)
 		}
 	}
 	return nil
@@ -80,30 +80,16 @@ func (g *guard) submodules() error {
 // Submodules returns git's directories of the submodules that are checked out.
 func (r *Repo) Submodules() []string {
 	tracked, err := r.index.Get()
-	if err != nil || r.root == "" {
+	if err != nil || r.at.Root == "" {
 		return nil
 	}
 	var dirs []string
 	for _, link := range tracked.Links() {
-		if dir := r.guard.gitDirOf(filepath.Join(r.root, filepath.FromSlash(link))); dir != "" {
+		if dir := discovery.SubmoduleDir(filepath.Join(r.at.Root, filepath.FromSlash(link))); dir != "" {
 			dirs = append(dirs, dir)
 		}
 	}
 	return dirs
-}
-
-// gitDirOf returns the target of a submodule's .git, sound or not.
-func (g *guard) gitDirOf(dir string) string {
-	path := filepath.Join(dir, ".git")
-	if text, err := regular.Read(path, maxSmall); err == nil {
-		target, ok := parseGitfile(string(text))
-		if !ok {
-			return ""
-		}
-		path = seenFrom(dir, target)
-	}
-	path, _ = filepath.EvalSymlinks(path) // "" if it leads nowhere
-	return path
 }
 
 // Obstacle looks everywhere.
@@ -113,13 +99,13 @@ func (g *guard) Obstacle(ctx context.Context) error {
 		reads = kept.reads
 	}
 	if err := hazard.Search(ctx, g.layout(reads)); err != nil {
-		return unreadable(g.repo.gitDir, err)
+		return discovery.Unreadable(g.repo.at.GitDir, err)
 	}
 	return nil
 }
 
 func (g *guard) layout(files []string) hazard.Layout {
-	return hazard.Layout{GitDir: g.repo.gitDir, CommonDir: g.repo.commonDir, Root: g.repo.root, Files: files}
+	return hazard.Layout{GitDir: g.repo.at.GitDir, CommonDir: g.repo.at.CommonDir, Root: g.repo.at.Root, Files: files}
 }
 
 // own reads the repository's own configuration if it has changed.
@@ -134,19 +120,19 @@ func (g *guard) own(ctx context.Context) (*ownSettings, error) {
 	}
 	cfg, err := gitconfig.Own(sources)
 	if err != nil {
-		return nil, badConfig(filepath.Join(g.repo.commonDir, "config"), err)
+		return nil, discovery.BadConfig(filepath.Join(g.repo.at.CommonDir, "config"), err)
 	}
 	found.override, err = override.Of(cfg, func() (gitconfig.Config, error) { return gitconfig.Users(sources) })
 	switch {
 	case errors.Is(err, override.ErrTooMany), errors.Is(err, override.ErrName):
 		found.err = &BrokenError{
-			Path: filepath.Join(g.repo.commonDir, "config"), Problem: "cannot be used safely: " + err.Error(),
+			Path: filepath.Join(g.repo.at.CommonDir, "config"), Problem: "cannot be used safely: " + err.Error(),
 			Remedy: "remove the settings that name programs",
 		}
 		g.kept.Store(found)
 		return nil, found.err
 	case err != nil:
-		return nil, badConfig(filepath.Join(g.repo.commonDir, "config"), err)
+		return nil, discovery.BadConfig(filepath.Join(g.repo.at.CommonDir, "config"), err)
 	}
 	for _, e := range cfg {
 		if e.Key == "core.excludesfile" || e.Key == "core.attributesfile" {
@@ -163,7 +149,7 @@ func (g *guard) own(ctx context.Context) (*ownSettings, error) {
 // expand returns the file for a path in the configuration, as git expands it.
 func (g *guard) expand(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		return homeDir(g.repo.env) + "/" + rest
+		return discovery.HomeDir(g.repo.env) + "/" + rest
 	}
-	return seenFrom(g.repo.root, path)
+	return discovery.SeenFrom(g.repo.at.Root, path)
 }

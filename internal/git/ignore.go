@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/git/discovery"
 	"github.com/copse-dev/copse/internal/git/index"
 )
 
@@ -58,14 +59,14 @@ func (r *Repo) Excludes(ctx context.Context) (Excludes, error) {
 		if path := r.userExcludes(cfg.Value("core.excludesfile")); path != "" {
 			e.Files = append(e.Files, path)
 		}
-		e.Files = append(e.Files, filepath.Join(r.commonDir, "info", "exclude"))
+		e.Files = append(e.Files, filepath.Join(r.at.CommonDir, "info", "exclude"))
 		return e, nil
 	})
 }
 
 // userExcludes returns the path of the user's file, "" if there is none.
 func (r *Repo) userExcludes(configured string, ok bool) string {
-	home := homeDir(r.env)
+	home := discovery.HomeDir(r.env)
 	if !ok {
 		base := r.env.Get("XDG_CONFIG_HOME")
 		if base == "" && home != "" {
@@ -82,5 +83,5 @@ func (r *Repo) userExcludes(configured string, ok bool) string {
 	if configured == "" || filepath.IsAbs(configured) {
 		return configured
 	}
-	return filepath.Join(r.root, filepath.FromSlash(configured))
+	return filepath.Join(r.at.Root, filepath.FromSlash(configured))
 }

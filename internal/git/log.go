@@ -62,7 +62,7 @@ const maxBoundary = 16 << 20
 // Boundary returns the hashes of the commits where the history of a shallow clone ends, one on each
 // line; none if the clone has all of its history.
 func (r *Repo) Boundary() []byte {
-	text, err := regular.Read(filepath.Join(r.commonDir, "shallow"), maxBoundary)
+	text, err := regular.Read(filepath.Join(r.at.CommonDir, "shallow"), maxBoundary)
 	if err != nil {
 		return nil
 	}

@@ -86,23 +86,16 @@ func (r *Repo) config(ctx context.Context) (gitconfig.Config, error) {
 
 // sources locates the configuration, and adds the files that it reads to files.
 func (r *Repo) sources(ctx context.Context, files *cachedfile.Group) gitconfig.Sources {
-	return gitconfig.Sources{
-		Lookup:      r.env.Lookup,
-		Home:        homeDir(r.env),
-		System:      r.systemConfig(),
-		CommonDir:   r.commonDir,
-		GitDir:      r.gitDir,
-		GitDirAlias: r.gitDirAlias,
-		Worktree:    r.format.worktreeConfig,
-		Branch: func() string {
-			files.MarkIncomplete()        // it depends on HEAD
-			head, _ := r.Refs().Head(ctx) // without one, no condition is true
-			return head.Branch
-		},
-		Reading: func(path string) {
-			_, _ = files.Add(path) // reading it reports the problem
-		},
+	sources := r.at.Sources()
+	sources.Branch = func() string {
+		files.MarkIncomplete()        // it depends on HEAD
+		head, _ := r.Refs().Head(ctx) // without one, no condition is true
+		return head.Branch
 	}
+	sources.Reading = func(path string) {
+		_, _ = files.Add(path) // reading it reports the problem
+	}
+	return sources
 }
 
 // Address is the configured address of a remote: insteadOf, which a repository's configuration can
@@ -167,7 +160,7 @@ func (r *Repo) Author(ctx context.Context) (name, email string) {
 
 // ObjectFormat returns "sha256" for a repository with such object names, "" for SHA-1.
 func (r *Repo) ObjectFormat() string {
-	if r.format.hashLen == hex.EncodedLen(sha256.Size) {
+	if r.at.Format.HashLen == hex.EncodedLen(sha256.Size) {
 		return "sha256"
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/git/discovery"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/git/index"
 	"github.com/copse-dev/copse/internal/git/operation"
@@ -20,18 +21,11 @@ import (
 // Repo is a git repository as seen from one of its worktrees. [Discover] creates it. All paths are
 // absolute, with symbolic links resolved.
 type Repo struct {
-	root, mainRoot    string
-	sharedRoot        string
-	named             bool // core.worktree sets root
-	gitDir, commonDir string
-	gitDirAlias       string // gitDir as reached, if over symbolic links
-	format            format
-
-	env          xec.Env // as given
-	program      program.Git
-	guard        *guard
-	systemConfig func() string
-	configured   func(gitconfig.Config) // nil for nobody
+	at         *discovery.Location
+	env        xec.Env // as given
+	program    program.Git
+	guard      *guard
+	configured func(gitconfig.Config) // nil for nobody
 
 	files     *refstore.Store
 	table     tableRefs
@@ -42,21 +36,29 @@ type Repo struct {
 
 // Root returns the root of the worktree; "" if the repository is bare. A submodule has its own
 // root.
-func (r *Repo) Root() string { return r.root }
+func (r *Repo) Root() string { return r.at.Root }
 
 // Bare reports whether there is no worktree.
-func (r *Repo) Bare() bool { return r.root == "" }
+func (r *Repo) Bare() bool { return r.at.Root == "" }
 
 // MainRoot returns the root of the main worktree, which is Root unless this is a linked worktree;
 // "" if the main repository is bare, or does not name its worktree.
-func (r *Repo) MainRoot() string { return r.mainRoot }
+func (r *Repo) MainRoot() string { return r.at.MainRoot }
 
 // GitDir returns git's directory for this worktree, with its HEAD and index.
-func (r *Repo) GitDir() string { return r.gitDir }
+func (r *Repo) GitDir() string { return r.at.GitDir }
 
 // CommonDir returns git's directory for all worktrees, with branches and configuration; in the main
 // worktree it is GitDir.
-func (r *Repo) CommonDir() string { return r.commonDir }
+func (r *Repo) CommonDir() string { return r.at.CommonDir }
+
+// SharedRoot returns the directory for files that all worktrees share. It is the root of the main
+// worktree; in a repository without one, or whose git directory is separate from it (".bare", "git
+// init --separate-git-dir"), it is the directory that contains git's own.
+//
+// It is "" if that directory belongs to others as well: if it is a worktree of another repository,
+// or contains the git directory of another one.
+func (r *Repo) SharedRoot() string { return r.at.SharedRoot }
 
 // Program returns the git program for this repository, for questions that Repo does not answer.
 func (r *Repo) Program() program.Git { return r.program }
@@ -82,16 +84,16 @@ type Watch struct {
 // omits directories that do not exist yet.
 func (r *Repo) Watches() []Watch {
 	candidates := []Watch{
-		{Path: r.gitDir, Names: []string{"HEAD"}},
-		{Path: r.commonDir, Names: []string{"packed-refs"}},
-		{Path: filepath.Join(r.commonDir, "refs", "heads"), Recursive: true},
+		{Path: r.at.GitDir, Names: []string{"HEAD"}},
+		{Path: r.at.CommonDir, Names: []string{"packed-refs"}},
+		{Path: filepath.Join(r.at.CommonDir, "refs", "heads"), Recursive: true},
 	}
 	if r.usesTable() {
-		candidates = []Watch{{Path: r.tableDir(r.commonDir), Names: []string{tableList}}}
-		if r.gitDir != r.commonDir {
-			candidates = append(candidates, Watch{Path: r.tableDir(r.gitDir), Names: []string{tableList}})
+		candidates = []Watch{{Path: r.tableDir(r.at.CommonDir), Names: []string{tableList}}}
+		if r.at.GitDir != r.at.CommonDir {
+			candidates = append(candidates, Watch{Path: r.tableDir(r.at.GitDir), Names: []string{tableList}})
 		}
-	} else if r.gitDir == r.commonDir {
+	} else if r.at.GitDir == r.at.CommonDir {
 		candidates[0].Names = []string{"HEAD", "packed-refs"}
 		candidates = append(candidates[:1], candidates[2])
 	}
@@ -127,7 +129,7 @@ func unlessGone[T any](r *Repo, answer func() (T, error)) (T, error) {
 }
 
 func (r *Repo) gone() error {
-	for _, path := range []string{filepath.Join(r.gitDir, "HEAD"), r.root} {
+	for _, path := range []string{filepath.Join(r.at.GitDir, "HEAD"), r.at.Root} {
 		if _, err := os.Lstat(path); path != "" && errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("read git repository: %w: %q no longer exists", ErrNotRepository, path)
 		}

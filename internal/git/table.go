@@ -27,7 +27,7 @@ func (r *Repo) tableDir(gitDir string) string { return filepath.Join(gitDir, "re
 
 // usesTable reports whether refs are in the reftable format, which requires git 2.45 for reading.
 func (r *Repo) usesTable() bool {
-	_, err := os.Lstat(r.tableDir(r.commonDir))
+	_, err := os.Lstat(r.tableDir(r.at.CommonDir))
 	return err == nil
 }
 
@@ -107,14 +107,14 @@ func (t tableReader) load(ctx context.Context) (Head, []string, error) {
 // lists returns the text of the lists of tables, which is unique to each state
 // of the refs of this worktree.
 func (t tableReader) lists() (string, error) {
-	own, err := regular.Read(filepath.Join(t.r.tableDir(t.r.gitDir), tableList), maxTableList)
+	own, err := regular.Read(filepath.Join(t.r.tableDir(t.r.at.GitDir), tableList), maxTableList)
 	if err != nil {
 		return "", err
 	}
-	if t.r.gitDir == t.r.commonDir {
+	if t.r.at.GitDir == t.r.at.CommonDir {
 		return string(own), nil
 	}
-	shared, err := regular.Read(filepath.Join(t.r.tableDir(t.r.commonDir), tableList), maxTableList)
+	shared, err := regular.Read(filepath.Join(t.r.tableDir(t.r.at.CommonDir), tableList), maxTableList)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}

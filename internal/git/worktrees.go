@@ -41,7 +41,7 @@ type Worktree struct {
 // main worktree, and where there are more worktrees than are looked at here.
 func (r *Repo) Worktrees(ctx context.Context) ([]Worktree, error) {
 	return read(r, func() ([]Worktree, error) {
-		if !r.usesTable() && r.mainRoot != "" {
+		if !r.usesTable() && r.at.MainRoot != "" {
 			// What git would not be given to read is not read here, either.
 			if _, err := r.guard.Settings(ctx); err != nil {
 				return nil, err
@@ -68,18 +68,18 @@ func (r *Repo) askWorktrees(ctx context.Context) ([]Worktree, error) {
 		return nil, fmt.Errorf("list worktrees: %w", err)
 	}
 	list := parseWorktrees(out, separator)
-	if len(list) > 0 && !list[0].Bare && r.mainRoot != "" {
+	if len(list) > 0 && !list[0].Bare && r.at.MainRoot != "" {
 		// Git does not read core.worktree, which submodules have.
-		list[0].setPath(r.mainRoot)
+		list[0].setPath(r.at.MainRoot)
 	}
 	for i := range list {
 		w := &list[i]
-		gitDir := r.commonDir
+		gitDir := r.at.CommonDir
 		if i > 0 {
 			if w.Prunable {
 				continue
 			}
-			if gitDir = r.gitDirOf(w.Path); gitDir == "" {
+			if gitDir = r.at.GitDirOf(w.Path); gitDir == "" {
 				w.Prunable = true
 				continue
 			}
@@ -89,19 +89,6 @@ func (r *Repo) askWorktrees(ctx context.Context) ([]Worktree, error) {
 		}
 	}
 	return list, nil
-}
-
-// gitDirOf returns git's directory for the worktree at dir, "" if the .git there does
-// not lead to this repository.
-func (r *Repo) gitDirOf(dir string) string {
-	found, err := probe(dir)
-	if err != nil || found.gitDir == "" {
-		return ""
-	}
-	if common, err := commonDir(found.gitDir); err != nil || common != r.commonDir {
-		return ""
-	}
-	return found.gitDir
 }
 
 // parseWorktrees reads the attributes of worktrees, one per line, with an empty line after each

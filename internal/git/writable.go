@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"github.com/copse-dev/copse/internal/git/discovery"
 	"github.com/copse-dev/copse/internal/git/hazard"
 )
 
@@ -19,5 +20,5 @@ func (r *Repo) Writable(refs ...string) error {
 	if named, ok := errors.AsType[*fs.PathError](err); ok && isLink {
 		return &BrokenError{Path: named.Path, Problem: redirected.Error(), Remedy: "remove the link, or restore the file or directory that git keeps there"}
 	}
-	return unreadable(r.gitDir, err)
+	return discovery.Unreadable(r.at.GitDir, err)
 }

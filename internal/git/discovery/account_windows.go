@@ -1,4 +1,4 @@
-package git
+package discovery
 
 import "github.com/copse-dev/copse/internal/xec"
 

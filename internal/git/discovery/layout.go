@@ -1,7 +1,6 @@
-package git
+package discovery
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,20 +10,39 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
-	"github.com/copse-dev/copse/internal/git/index"
-	"github.com/copse-dev/copse/internal/git/operation"
-	"github.com/copse-dev/copse/internal/git/program"
-	"github.com/copse-dev/copse/internal/git/refstore"
 	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/xec"
 )
 
-// open returns a Repo from the search result for start.
-func open(ctx context.Context, found finding, start string, opts Options) (*Repo, error) {
-	common, err := commonDir(found.gitDir)
+// Location says where a repository is, as seen from one of its worktrees. All paths are absolute,
+// with symbolic links resolved.
+type Location struct {
+	// Root is the root of the worktree, "" if the repository is bare; MainRoot that of the main
+	// worktree, "" if the main repository is bare, or does not name its worktree.
+	Root, MainRoot string
+	// SharedRoot is the directory for files that all worktrees share, "" if there is none.
+	SharedRoot string
+	// Named means that core.worktree sets Root.
+	Named bool
+	// GitDir is git's directory for this worktree; CommonDir the one for all worktrees.
+	GitDir, CommonDir string
+	// GitDirAlias is GitDir as reached, if that was over symbolic links.
+	GitDirAlias string
+	// CommandDir is the directory from which the git program finds this very repository by itself.
+	CommandDir string
+	// Format is the format of the repository's files.
+	Format Format
+
+	env          xec.Env
+	systemConfig func() string
+}
+
+// locate returns the location of the search result for start.
+func locate(found finding, start string, env xec.Env) (*Location, error) {
+	common, err := CommonDir(found.gitDir)
 	if err != nil {
-		return nil, unreadable(filepath.Join(found.gitDir, "commondir"), err)
+		return nil, Unreadable(filepath.Join(found.gitDir, "commondir"), err)
 	}
 	shared, err := readConfig(filepath.Join(common, "config"))
 	if err != nil {
@@ -34,37 +52,41 @@ func open(ctx context.Context, found finding, start string, opts Options) (*Repo
 	if err != nil {
 		return nil, err
 	}
-	r := &Repo{
-		gitDir: found.gitDir, commonDir: common, format: format,
-		env: opts.Env, configured: opts.Configured,
-		files:     refstore.New(found.gitDir, common, format.hashLen),
-		operation: operation.NewReader(found.gitDir),
-		index: cachedfile.New(filepath.Join(found.gitDir, "index"), maxIndex, func(data []byte) (index.Paths, error) {
-			return index.Parse(data, format.hashLen/2)
-		}),
-	}
-	r.systemConfig = sync.OnceValue(func() string {
-		path, _ := opts.Env.LookPath("git")
+	l := &Location{GitDir: found.gitDir, CommonDir: common, GitDirAlias: aliasOf(found, start), Format: format, env: env}
+	l.systemConfig = sync.OnceValue(func() string {
+		path, _ := env.LookPath("git")
 		return gitconfig.SystemFile(path)
 	})
-	if r.root, err = r.findRoot(found.dotGit, shared); err != nil {
+	if l.Root, err = l.findRoot(found.dotGit, shared); err != nil {
 		return nil, err
 	}
-	if err := r.checkAccount(ctx, found.dotGit); err != nil {
+	if err := l.checkAccount(found.dotGit); err != nil {
 		return nil, err
 	}
-	if err := r.checkOwner(found.dotGit); err != nil {
+	if err := l.checkOwner(found.dotGit); err != nil {
 		return nil, err
 	}
-	if r.mainRoot = r.root; r.gitDir != r.commonDir {
-		r.mainRoot = r.findMainRoot(shared)
+	if l.MainRoot = l.Root; l.GitDir != l.CommonDir {
+		l.MainRoot = l.findMainRoot(shared)
 	}
-	r.sharedRoot = r.findSharedRoot(found.dotGit)
-	dir := r.findCommandDir(found.dotGit)
-	r.guard = &guard{repo: r}
-	r.program = program.New(program.Repository{Dir: dir, Root: r.root, Bare: dir == r.gitDir}, opts.Env, r.guard)
-	r.gitDirAlias = aliasOf(found, start)
-	return r, nil
+	l.SharedRoot = l.findSharedRoot(found.dotGit)
+	l.CommandDir = l.findCommandDir(found.dotGit)
+	return l, nil
+}
+
+// Sources locates the configuration that applies here, as if no branch were checked out.
+func (l *Location) Sources() gitconfig.Sources {
+	return gitconfig.Sources{
+		Lookup:      l.env.Lookup,
+		Home:        HomeDir(l.env),
+		System:      l.systemConfig(),
+		CommonDir:   l.CommonDir,
+		GitDir:      l.GitDir,
+		GitDirAlias: l.GitDirAlias,
+		Worktree:    l.Format.WorktreeConfig,
+		Branch:      func() string { return "" },
+		Reading:     func(string) {},
+	}
 }
 
 // readConfig reads one file of the repository, which may not exist.
@@ -74,16 +96,17 @@ func readConfig(path string) (gitconfig.Config, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, Unreadable(path, err)
 	}
 	cfg, err := gitconfig.Parse(text)
 	if err != nil {
-		return nil, badConfig(path, err)
+		return nil, BadConfig(path, err)
 	}
 	return cfg, nil
 }
 
-func badConfig(path string, err error) error {
+// BadConfig returns the error for a file of configuration.
+func BadConfig(path string, err error) error {
 	return &BrokenError{Path: path, Problem: "cannot be understood", Err: err, Remedy: "correct it"}
 }
 
@@ -98,12 +121,12 @@ func readSettings(cfg gitconfig.Config, gitDir string) (settings, error) {
 	var err error
 	config := filepath.Join(gitDir, "config")
 	if w.bare, err = cfg.Bool("core.bare", false); err != nil {
-		return w, badConfig(config, err)
+		return w, BadConfig(config, err)
 	}
 	if w.path, _ = cfg.Value("core.worktree"); w.path == "" {
 		return w, nil
 	}
-	named := seenFrom(gitDir, w.path)
+	named := SeenFrom(gitDir, w.path)
 	if w.path, err = filepath.EvalSymlinks(named); err != nil {
 		return w, &BrokenError{
 			Path: config, Problem: "names a directory as core.worktree that does not exist", Err: err,
@@ -121,32 +144,32 @@ func readSettings(cfg gitconfig.Config, gitDir string) (settings, error) {
 
 // findRoot returns the root of this worktree, "" if the repository is bare. dotGit is the directory
 // whose .git led here, "" if the search began inside.
-func (r *Repo) findRoot(dotGit string, shared gitconfig.Config) (string, error) {
-	linked := r.gitDir != r.commonDir
+func (l *Location) findRoot(dotGit string, shared gitconfig.Config) (string, error) {
+	linked := l.GitDir != l.CommonDir
 	var cfg gitconfig.Config
-	if !linked || r.format.worktreeConfig {
+	if !linked || l.Format.WorktreeConfig {
 		cfg = shared
 	}
-	if r.format.worktreeConfig {
-		own, err := readConfig(filepath.Join(r.gitDir, "config.worktree"))
+	if l.Format.WorktreeConfig {
+		own, err := readConfig(filepath.Join(l.GitDir, "config.worktree"))
 		if err != nil {
 			return "", err
 		}
 		cfg = slices.Concat(cfg, own)
 	}
-	w, err := readSettings(cfg, r.gitDir)
+	w, err := readSettings(cfg, l.GitDir)
 	switch {
 	case err != nil:
 		return "", err
 	case w.path != "":
-		r.named = true
+		l.Named = true
 		return w.path, nil
 	case dotGit != "" && (linked || !w.bare):
 		return dotGit, nil
 	case linked:
-		return linkedRoot(r.gitDir)
-	case !w.bare && filepath.Base(r.gitDir) == ".git":
-		return filepath.Dir(r.gitDir), nil
+		return linkedRoot(l.GitDir)
+	case !w.bare && filepath.Base(l.GitDir) == ".git":
+		return filepath.Dir(l.GitDir), nil
 	default:
 		return "", nil
 	}
@@ -159,24 +182,24 @@ func (r *Repo) findRoot(dotGit string, shared gitconfig.Config) (string, error) 
 // The owner of a repository is the directory that it says it is the worktree of, as long as
 // the .git there agrees, or the directory that has it as .git. One that lies apart and says
 // nothing, as "git init --separate-git-dir" makes it, has no owner that can be told.
-func (r *Repo) checkOwner(dotGit string) error {
-	if r.gitDir != r.commonDir && filepath.Dir(r.gitDir) != filepath.Join(r.commonDir, "worktrees") {
+func (l *Location) checkOwner(dotGit string) error {
+	if l.GitDir != l.CommonDir && filepath.Dir(l.GitDir) != filepath.Join(l.CommonDir, "worktrees") {
 		return &BrokenError{
-			Path: filepath.Join(r.gitDir, "commondir"), Problem: fmt.Sprintf("names %q as the main repository, which has no such linked worktree", r.commonDir),
+			Path: filepath.Join(l.GitDir, "commondir"), Problem: fmt.Sprintf("names %q as the main repository, which has no such linked worktree", l.CommonDir),
 			Remedy: "remove it, or clone the repository again",
 		}
 	}
-	if dotGit == "" || r.gitDir == filepath.Join(dotGit, ".git") {
+	if dotGit == "" || l.GitDir == filepath.Join(dotGit, ".git") {
 		return nil
 	}
 	owner := ""
 	switch {
-	case r.named:
-		owner = r.root
-	case r.gitDir != r.commonDir:
-		owner, _ = linkedRoot(r.gitDir) // a worktree that was moved has none
-	case filepath.Base(r.gitDir) == ".git":
-		owner = filepath.Dir(r.gitDir)
+	case l.Named:
+		owner = l.Root
+	case l.GitDir != l.CommonDir:
+		owner, _ = linkedRoot(l.GitDir) // a worktree that was moved has none
+	case filepath.Base(l.GitDir) == ".git":
+		owner = filepath.Dir(l.GitDir)
 	}
 	if owner == "" || sameFile(owner, dotGit) {
 		return nil
@@ -202,10 +225,10 @@ func linkedRoot(gitDir string) (string, error) {
 	path := filepath.Join(gitDir, "gitdir")
 	text, err := regular.Read(path, maxSmall)
 	if err != nil {
-		return "", unreadable(path, err)
+		return "", Unreadable(path, err)
 	}
 	const remedy = "if it was moved, run `git worktree repair` in it; if it was deleted, run `git worktree prune`"
-	dotGit := seenFrom(gitDir, strings.TrimRight(string(text), "\r\n"))
+	dotGit := SeenFrom(gitDir, strings.TrimRight(string(text), "\r\n"))
 	root, err := filepath.EvalSymlinks(filepath.Dir(dotGit))
 	if err != nil {
 		return "", &BrokenError{Path: path, Problem: "names a linked worktree that does not exist", Err: err, Remedy: remedy}
@@ -221,25 +244,25 @@ func linkedRoot(gitDir string) (string, error) {
 // findMainRoot returns the root of the main worktree as seen from a linked one, "" if it cannot be
 // determined. The main repository must know the linked worktree: a stranger's worktree can name any
 // repository as its main one.
-func (r *Repo) findMainRoot(shared gitconfig.Config) string {
-	if !r.knowsThis() {
+func (l *Location) findMainRoot(shared gitconfig.Config) string {
+	if !l.knowsThis() {
 		return ""
 	}
-	if r.format.worktreeConfig {
-		own, err := readConfig(filepath.Join(r.commonDir, "config.worktree"))
+	if l.Format.WorktreeConfig {
+		own, err := readConfig(filepath.Join(l.CommonDir, "config.worktree"))
 		if err != nil {
 			return ""
 		}
 		shared = slices.Concat(shared, own)
 	}
-	w, err := readSettings(shared, r.commonDir)
+	w, err := readSettings(shared, l.CommonDir)
 	switch {
 	case err != nil:
 		return ""
 	case w.path != "":
 		return w.path
-	case !w.bare && filepath.Base(r.commonDir) == ".git":
-		return filepath.Dir(r.commonDir)
+	case !w.bare && filepath.Base(l.CommonDir) == ".git":
+		return filepath.Dir(l.CommonDir)
 	default:
 		return ""
 	}
@@ -247,14 +270,14 @@ func (r *Repo) findMainRoot(shared gitconfig.Config) string {
 
 // findCommandDir returns the directory from which the git program finds this very repository by
 // itself. Naming it with --git-dir would disable git's check of the owner.
-func (r *Repo) findCommandDir(dotGit string) string {
+func (l *Location) findCommandDir(dotGit string) string {
 	if dotGit != "" {
 		return dotGit
 	}
-	if r.root != "" && leadsTo(r.root, r.gitDir) {
-		return r.root
+	if l.Root != "" && leadsTo(l.Root, l.GitDir) {
+		return l.Root
 	}
-	return r.gitDir
+	return l.GitDir
 }
 
 // aliasOf returns the directory of the repository under the name by which start reached it, if that
@@ -275,4 +298,17 @@ func aliasOf(found finding, start string) string {
 		}
 	}
 	return ""
+}
+
+// GitDirOf returns git's directory for the worktree at dir, "" if the .git there does
+// not lead to this repository.
+func (l *Location) GitDirOf(dir string) string {
+	found, err := probe(dir)
+	if err != nil || found.gitDir == "" {
+		return ""
+	}
+	if common, err := CommonDir(found.gitDir); err != nil || common != l.CommonDir {
+		return ""
+	}
+	return found.gitDir
 }

@@ -1,9 +1,9 @@
-package git
+package discovery
 
 import "github.com/copse-dev/copse/internal/xec"
 
-// homeDir returns the home directory as git sees it, "" if there is none.
-func homeDir(env xec.Env) string {
+// HomeDir returns the home directory as git sees it, "" if there is none.
+func HomeDir(env xec.Env) string {
 	if home := env.Get("HOME"); home != "" {
 		return home
 	}

@@ -1,4 +1,4 @@
-package git
+package discovery
 
 import (
 	"os"
@@ -20,7 +20,7 @@ func parseGitfile(text string) (path string, ok bool) {
 func followGitfile(path string) (string, error) {
 	text, err := regular.Read(path, maxSmall)
 	if err != nil {
-		return "", unreadable(path, err)
+		return "", Unreadable(path, err)
 	}
 	target, ok := parseGitfile(string(text))
 	if !ok {
@@ -29,13 +29,13 @@ func followGitfile(path string) (string, error) {
 			Remedy: "restore it or, if it is not git's, rename it",
 		}
 	}
-	target = seenFrom(filepath.Dir(path), target)
+	target = SeenFrom(filepath.Dir(path), target)
 	gitDir, err := filepath.EvalSymlinks(target)
 	if err == nil {
 		err = checkGitDir(gitDir)
 	}
-	if isSpecial(err) {
-		return "", unreadable(gitDir, err)
+	if IsSpecial(err) {
+		return "", Unreadable(gitDir, err)
 	}
 	if err != nil {
 		return "", deadEnd(path, filepath.Clean(target), err)
@@ -67,4 +67,19 @@ func deadEnd(path, target string, err error) error {
 		}
 	}
 	return broken
+}
+
+// SubmoduleDir returns the target of the .git in a submodule at dir, sound or not; "" if it leads
+// nowhere.
+func SubmoduleDir(dir string) string {
+	path := filepath.Join(dir, ".git")
+	if text, err := regular.Read(path, maxSmall); err == nil {
+		target, ok := parseGitfile(string(text))
+		if !ok {
+			return ""
+		}
+		path = SeenFrom(dir, target)
+	}
+	path, _ = filepath.EvalSymlinks(path) // "" if it leads nowhere
+	return path
 }

@@ -1,4 +1,4 @@
-package git
+package discovery
 
 import (
 	"slices"
@@ -7,10 +7,10 @@ import (
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 )
 
-// format is the format of a repository's files, from its configuration.
-type format struct {
-	hashLen        int // digits in the name of an object
-	worktreeConfig bool
+// Format is the format of a repository's files, from its configuration.
+type Format struct {
+	HashLen        int // digits in the name of an object
+	WorktreeConfig bool
 }
 
 // Extensions that this package supports, or that change nothing for a reader of refs and
@@ -25,8 +25,8 @@ var (
 )
 
 // readFormat reads the format from the configuration in the file at path.
-func readFormat(cfg gitconfig.Config, path string) (format, error) {
-	f := format{hashLen: 40}
+func readFormat(cfg gitconfig.Config, path string) (Format, error) {
+	f := Format{HashLen: 40}
 	unsupported := func(what string) error {
 		return &BrokenError{
 			Path: path, Problem: "says that the repository has " + what + ", which is not supported",
@@ -55,15 +55,15 @@ func readFormat(cfg gitconfig.Config, path string) (format, error) {
 		switch name {
 		case "worktreeconfig":
 			var err error
-			if f.worktreeConfig, err = cfg.Bool(e.Key, false); err != nil {
-				return f, badConfig(path, err)
+			if f.WorktreeConfig, err = cfg.Bool(e.Key, false); err != nil {
+				return f, BadConfig(path, err)
 			}
 		case "objectformat":
 			switch e.Value {
 			case "sha1":
-				f.hashLen = 40
+				f.HashLen = 40
 			case "sha256":
-				f.hashLen = 64
+				f.HashLen = 64
 			default:
 				return f, unsupported("objects of the format " + e.Value)
 			}

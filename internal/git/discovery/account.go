@@ -1,35 +1,32 @@
-package git
+package discovery
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 )
 
 // checkAccount refuses a repository that belongs to another account of the machine, unless the
 // user's own configuration names it in safe.directory: git refuses it, too. dotGit is the directory
 // whose .git led here, "" if the search began inside.
-func (r *Repo) checkAccount(ctx context.Context, dotGit string) error {
-	paths := []string{r.gitDir}
-	if r.root != "" {
-		paths = append(paths, r.root)
+func (l *Location) checkAccount(dotGit string) error {
+	paths := []string{l.GitDir}
+	if l.Root != "" {
+		paths = append(paths, l.Root)
 	}
 	if dotGit != "" {
 		paths = append(paths, filepath.Join(dotGit, ".git"))
 	}
-	foreign := slices.IndexFunc(paths, func(path string) bool { return !ownedHere(path, r.env) })
+	foreign := slices.IndexFunc(paths, func(path string) bool { return !ownedHere(path, l.env) })
 	if foreign < 0 {
 		return nil
 	}
-	dir := cmp.Or(r.root, r.gitDir)
-	sources := r.sources(ctx, &cachedfile.Group{})
-	sources.Branch = func() string { return "" } // the repository has no say
+	dir := cmp.Or(l.Root, l.GitDir)
+	sources := l.Sources()
 	cfg, err := gitconfig.Users(sources)
 	if err == nil && isSafe(cfg, dir, sources.Home) {
 		return nil
