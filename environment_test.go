@@ -91,7 +91,7 @@ func environmentReference() []byte {
 	b.WriteString(`
 ## Environment variables
 
-copse passes no token of this table to the recipes that it runs, unless ` + "`tasks.pass_credentials`" + ` is set.
+copse passes no token, password, or login in an address of this table to recipes that an assistant starts, unless ` + "`tasks.pass_credentials`" + ` is set.
 `)
 	for _, group := range environment {
 		fmt.Fprintf(&b, "\n### %s\n\n| variable | value | without it | effect |\n|---|---|---|---|\n", group.title)

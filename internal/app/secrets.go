@@ -1,6 +1,7 @@
 package app
 
 import (
+	"github.com/copse-dev/copse/internal/credential"
 	"github.com/copse-dev/copse/internal/netrc"
 	"github.com/copse-dev/copse/internal/secret"
 )
@@ -11,11 +12,11 @@ func (e Env) guarded() (_ Env, flush func()) {
 	if e.Secrets == nil {
 		e.Secrets = secret.New(e.netrc)
 	}
-	for _, name := range []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "JIRA_PAT", "PGPASSWORD"} {
+	for _, name := range credential.Secrets() {
 		e.Secrets.Add(e.Getenv(name))
 	}
 	e.Secrets.AddLogin(e.Getenv("JIRA_EMAIL"), e.Getenv("JIRA_TOKEN"))
-	for _, name := range []string{"COPSE_ITEMS", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"} {
+	for _, name := range credential.Addresses() {
 		if address := e.Getenv(name); address != "" {
 			secret.InURL(address, e.Secrets.AddLogin)
 		}

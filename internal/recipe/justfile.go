@@ -76,8 +76,8 @@ func New(root string, env xec.Env, journal *Journal, o Options) *Justfile {
 		}
 		own = append(own, kv)
 		names = append(names, named(name, kv))
-		if !credential.Variable(name) {
-			plain = append(plain, kv)
+		if public, ok := credential.Public(kv); ok {
+			plain = append(plain, public)
 		}
 	}
 	return &Justfile{

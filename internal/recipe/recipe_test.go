@@ -390,11 +390,17 @@ option a b='':
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	_, root := project(t, map[string]string{"justfile": "env:\n  @env\n"})
-	secrets := []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "JIRA_TOKEN", "JIRA_API_TOKEN", "JIRA_PASSWORD", "NETRC", "COPSE_ITEMS"}
+	secrets := []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "JIRA_TOKEN", "JIRA_API_TOKEN", "JIRA_PASSWORD", "NETRC", "COPSE_ITEMS", "PGPASSWORD", "PGSSLPASSWORD"}
 	env := xec.Env(os.Environ()).With("OTHER=sesame")
 	for _, name := range secrets {
 		env = env.With(name + "=sesame")
 	}
+	addresses := []string{"GITHUB_API_URL", "GITHUB_SERVER_URL", "DOCKER_HOST", "HTTPS_PROXY", "http_proxy"}
+	for i, name := range addresses {
+		// What cannot be cleaned is taken away.
+		env = env.With(name + "=" + []string{"https://ada:sesame@h.example:8/v3", "tcp://ada:sesame@h.example", "ada:sesame@h.example:8", "socks5://h.example/?token=sesame", "http://ada:sesame/@h:1"}[i])
+	}
+	secrets = append(secrets, addresses...)
 	for _, tt := range []struct {
 		pass func() (bool, error)
 		call recipe.Call
@@ -408,6 +414,12 @@ func TestCredentials(t *testing.T) {
 		j := recipe.New(root, env, recipe.NewJournal("", root), recipe.Options{PassCredentials: tt.pass})
 		if got := run(t, j, tt.call); strings.Count(got, "sesame") != tt.want {
 			t.Errorf("%+v: want %d secrets\n%s", tt.call, tt.want, got)
+		}
+	}
+	public := run(t, recipe.New(root, env, recipe.NewJournal("", root), recipe.Options{}), recipe.Call{Name: "env"})
+	for _, want := range []string{"GITHUB_API_URL=https://h.example:8/v3\n", "GITHUB_SERVER_URL=tcp://h.example\n", "DOCKER_HOST=http://h.example:8\n"} {
+		if !strings.Contains(public, want) {
+			t.Errorf("want %s in\n%s", want, public)
 		}
 	}
 	j := recipe.New(root, env, recipe.NewJournal("", root), recipe.Options{PassCredentials: func() (bool, error) { return true, errors.New("broken settings") }})
@@ -433,9 +445,9 @@ func TestWithheld(t *testing.T) {
 		name, want string
 		o          recipe.Options
 	}{
-		{"uses", "recipes that an assistant starts do not get $GH_TOKEN, $JIRA_TOKEN" + hint, recipe.Options{}},
+		{"uses", "recipes that an assistant starts do not get the credentials in $GH_TOKEN, $JIRA_TOKEN" + hint, recipe.Options{}},
 		{"uses", "", recipe.Options{PassCredentials: pass}},
-		{"prints", "recipes that an assistant starts do not get $GH_TOKEN" + hint, recipe.Options{}},
+		{"prints", "recipes that an assistant starts do not get the credentials in $GH_TOKEN" + hint, recipe.Options{}},
 		{"other", "", recipe.Options{}},
 		{"fine", "", recipe.Options{}},
 	} {

@@ -11,13 +11,13 @@ import (
 )
 
 // variable matches the name of a variable.
-var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Z][A-Z0-9_]*`) })
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:[A-Z][A-Z0-9_]*|[a-z]+_proxy)\b`) })
 
 // credentialsIn returns the variables with logins in a text, each once.
 func credentialsIn(text string) []string {
 	var found []string
 	for _, name := range variable().FindAllString(text, -1) {
-		if credential.Variable(name) && !slices.Contains(found, name) {
+		if (credential.Variable(name) || slices.Contains(credential.Addresses(), name)) && !slices.Contains(found, name) {
 			found = append(found, name)
 		}
 	}
@@ -25,11 +25,11 @@ func credentialsIn(text string) []string {
 }
 
 // withheld explains that a failed recipe names variables that the user has and that its
-// environment, env, lacks; "" if there are none.
+// environment, env, has without their credentials, or not at all; "" if there are none.
 func (j *Justfile) withheld(env xec.Env, names []string) string {
 	var lacking []string
 	for _, name := range names {
-		if !slices.Contains(lacking, "$"+name) && has(j.env, name) && !has(env, name) {
+		if !slices.Contains(lacking, "$"+name) && slices.ContainsFunc(j.env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") && !slices.Contains(env, kv) }) {
 			lacking = append(lacking, "$"+name)
 		}
 	}
@@ -37,11 +37,6 @@ func (j *Justfile) withheld(env xec.Env, names []string) string {
 		return ""
 	}
 	slices.Sort(lacking)
-	return "recipes that an assistant starts do not get " + strings.Join(lacking, ", ") +
+	return "recipes that an assistant starts do not get the credentials in " + strings.Join(lacking, ", ") +
 		"; set tasks.pass_credentials in the user's settings to pass credentials on, or run `copse task run` in a terminal"
-}
-
-// has reports whether an environment has a variable.
-func has(env xec.Env, name string) bool {
-	return slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 }

@@ -133,6 +133,9 @@ func InURL(text string, add func(login, secret string)) {
 		text = "http://" + text
 	}
 	u, err := url.Parse(text)
+	if err != nil || u.User == nil && u.Port() != "" {
+		malformed(text, add)
+	}
 	if err != nil {
 		return
 	}
@@ -144,6 +147,21 @@ func InURL(text string, add func(login, secret string)) {
 		}
 		for _, value := range values {
 			add("", value)
+		}
+	}
+}
+
+// malformed calls add with the login of a URL that has a character in it which it must escape.
+func malformed(text string, add func(login, secret string)) {
+	_, rest, _ := strings.Cut(text, "://")
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+		login, password, ok := strings.Cut(rest[:at], ":")
+		if !ok {
+			return
+		}
+		add(login, password)
+		if plain, err := url.PathUnescape(password); err == nil {
+			add(login, plain)
 		}
 	}
 }

@@ -170,6 +170,9 @@ func TestTokens(t *testing.T) {
 		"postgres://ada@h/d?sslpassword=sesame17&project=":   {"sesame17"},
 		"https://h/x?access_token=" + token + "&a=12345678":  {token},
 		"https://" + token + ":x-oauth-basic@github.com/o/r": {token},
+		"http://ada:sesame 17/18%@proxy:1":                   {"sesame 17/18%"},
+		"tcp://ada:17/sesame@h":                              {"17/sesame"},
+		"https://ada.example.com:443/long/path/to/it?a=b":    nil,
 		"%zz://": nil,
 	} {
 		s := secret.New(nil)
