@@ -232,6 +232,10 @@ func message(t *testing.T, check func(at token.Position, text string, help bool)
 // quotedCommand matches a command in quotation marks, or a verb of a format that stands for one.
 var quotedCommand = regexp.MustCompile(`(?:'|")(?:(?:copse|tic|twig-mcp|git|gh|just) [a-z%-][^'"]*|%(?:\[\d\])?s ?[a-z-][^'"]*)(?:'|")`)
 
+// pastedCommand matches a command with a verb in it: a name there needs the quoting of
+// cleantext.Command, because people paste such commands.
+var pastedCommand = regexp.MustCompile("`(?:copse|tic|git|gh|just|chmod|cd) [^`]*%(?:\\[\\d\\])?[svq]")
+
 // seedQuotes are messages that a seed or an original program words with single quotation marks.
 var seedQuotes = []string{"Branch '%s'", "agent '%s'", "directory '%s/'"}
 
@@ -250,12 +254,18 @@ func TestCommandsInMessages(t *testing.T) {
 			t.Errorf("%q is not found", bad)
 		}
 	}
+	if !pastedCommand.MatchString("run `git branch -d %s`") || pastedCommand.MatchString("run `%s`, or `git show %d`") {
+		t.Error("the pattern does not find what it must")
+	}
 	message(t, func(at token.Position, text string, help bool) {
 		if help || !strings.Contains(text, " ") || strings.Contains(text, "\n") && !strings.Contains(text, "Error") {
 			return // help, a name, or a long text in a form of its own
 		}
 		if found := check(text); found != "" {
 			t.Errorf("%s: %s: put the command in backticks", at, found)
+		}
+		if pastedCommand.MatchString(text) {
+			t.Errorf("%s: %s: make the command with cleantext.Command", at, text)
 		}
 	})
 }

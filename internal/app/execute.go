@@ -34,7 +34,7 @@ func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int
 	cmd.SetIn(env.Stdin)
 	cmd.SetOut(env.Stdout)
 	if completing(env.Args) {
-		cmd.SetOut(completions{env.Stdout})
+		cmd.SetOut(completions{w: env.Stdout, offers: map[string]bool{}})
 	}
 	cmd.SetErr(env.Stderr)
 	cmd.SilenceErrors = true

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -29,5 +31,23 @@ func TestErrorAsJSON(t *testing.T) {
 	var got struct{ Error string }
 	if err := json.Unmarshal(stderr.Bytes(), &got); err != nil || got.Error != text {
 		t.Errorf("read again: %q, %v", got.Error, err)
+	}
+}
+
+// No completion has a character that a shell evaluates, and no description can be a part of what
+// several candidates have in common.
+func TestCompletions(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	env := app.Env{Args: []string{"__complete", "show", ""}, Stdout: &out, Stderr: io.Discard}
+	app.Execute(t.Context(), env, func(app.Env) *cobra.Command {
+		root := &cobra.Command{Use: "x", Run: func(*cobra.Command, []string) {}}
+		root.AddCommand(&cobra.Command{Use: "show", Run: func(*cobra.Command, []string) {}, ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"a;id", "$(id)", "`id`", "ok\t$(id)", "Ok\t$(id)", "in review", "a --yes"}, cobra.ShellCompDirectiveNoFileComp
+		}})
+		return root
+	})
+	if got, want := out.String(), "ok\t$(id)\nOk\nin review\n:4\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
@@ -99,7 +100,7 @@ func explain(err error) error {
 		return app.UsageError(err.Error())
 	}
 	if stacked, ok := errors.AsType[*track.StackedError](err); ok {
-		return fmt.Errorf("%w; `copse branch parent %s PARENT` moves it, and `--add` adds a parent", stacked, stacked.Branch)
+		return fmt.Errorf("%w; `%s` moves it, and `--add` adds a parent", stacked, cleantext.Command("copse", "branch", "parent", stacked.Branch, "PARENT"))
 	}
 	return output.Explain(err)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/branch/twig/edit"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/workflow/track"
 )
@@ -80,7 +81,7 @@ func (c *cli) showParents(ctx context.Context, p repository, name string, asJSON
 		return c.out().JSON(rows)
 	}
 	if len(rows) == 0 {
-		c.note(fmt.Sprintf("%s has no parent; `copse branch parent %s PARENT` sets one", name, name))
+		c.note(fmt.Sprintf("%s has no parent; `%s` sets one", name, cleantext.Command("copse", "branch", "parent", name, "PARENT")))
 	}
 	return c.out().Table([]output.Column{{Name: "branch", Flexible: true}, {Name: "parent", Flexible: true}, {Name: "source"}}, cells)
 }
@@ -128,7 +129,7 @@ func (c *cli) removeParent(ctx context.Context, p repository, child string, args
 		return err
 	}
 	if len(removed) == 0 {
-		return fmt.Errorf("%s is not stacked on %s; `copse branch parent %s` shows its parents", child, cmp.Or(parent, "a branch"), child)
+		return fmt.Errorf("%s is not stacked on %s; `%s` shows its parents", child, cmp.Or(parent, "a branch"), cleantext.Command("copse", "branch", "parent", child))
 	}
 	return c.out().Line("%s is no longer stacked on %s", child, strings.Join(removed, ", "))
 }

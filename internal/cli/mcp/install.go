@@ -271,7 +271,7 @@ func (o *clientOptions) noteLimits(id string, done written) {
 	switch flags := strings.Join(kept, " "); {
 	case len(kept) == 0:
 	case o.transport == overHTTP:
-		o.env.Notef("the entry loses %s, because copse up decides what to serve over http; to keep the limit, run `copse down`, then `copse up %s`", flags, flags)
+		o.env.Notef("the entry loses %s, because copse up decides what to serve over http; to keep the limit, run `copse down`, then `%s`", flags, "copse up "+flags)
 	case o.transport == overStdio:
 		o.env.Notef("the entry keeps %s; to remove the limit, pass --read-only=false or --toolsets \"\"", flags)
 	}

@@ -56,7 +56,7 @@ func ownTasks(env app.Env, otherwise cobra.PositionalArgs) cobra.PositionalArgs 
 		if !slices.ContainsFunc(recipes, func(r recipe.Recipe) bool { return r.Name == args[0] }) {
 			return err
 		}
-		return app.UsageError(fmt.Sprintf("unknown command %q; to run the task, use `copse task run %[1]s`", args[0]))
+		return app.UsageError(fmt.Sprintf("unknown command %q; to run the task, use `%s`", args[0], cleantext.Command("copse", "task", "run", args[0])))
 	}
 }
 

@@ -2,11 +2,11 @@ package discovery
 
 import (
 	"cmp"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 )
 
@@ -33,7 +33,7 @@ func (l *Location) checkAccount(dotGit string) error {
 	}
 	return &BrokenError{
 		Path: paths[foreign], Problem: "belongs to another account of this machine, which could make copse run its programs", Err: err,
-		Remedy: fmt.Sprintf("if you trust it, run `git config --global --add safe.directory %q`", dir),
+		Remedy: "if you trust it, run `" + cleantext.Command("git", "config", "--global", "--add", "safe.directory", dir) + "`",
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/git/scratch"
@@ -87,7 +88,7 @@ func (b *Branch) prepare(ctx context.Context, name string) error {
 	}
 	// A symbolic ref would move another branch instead.
 	if target, err := b.inRepository(ctx, "symbolic-ref", "-q", b.ref); err == nil {
-		return fmt.Errorf("branch %q is a symbolic ref to %q; remove it with `git symbolic-ref --delete %s`", name, strings.TrimSpace(string(target)), b.ref)
+		return fmt.Errorf("branch %q is a symbolic ref to %q; remove it with `%s`", name, strings.TrimSpace(string(target)), cleantext.Command("git", "symbolic-ref", "--delete", b.ref))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/branch/prune"
 	"github.com/copse-dev/copse/internal/branch/twig/edit"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
@@ -133,7 +134,7 @@ func (t *Tracker) Untrack(ctx context.Context, names []string) ([]prune.Change, 
 				return failure.New(failure.NotFound, fmt.Sprintf("%s is not tracked", name), "`copse branch list --tracked` lists the branches that are.")
 			}
 			if d.Before().IsRoot(name) {
-				return failure.New(failure.Invalid, fmt.Sprintf("%s is a trunk", name), fmt.Sprintf("Run `copse branch trunk remove %s` first.", name))
+				return failure.New(failure.Invalid, fmt.Sprintf("%s is a trunk", name), "Run `"+cleantext.Command("copse", "branch", "trunk", "remove", name)+"` first.")
 			}
 			moved, err := untrack(d, name)
 			if err != nil {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -156,14 +155,14 @@ repository runs. An item that another agent holds is refused.`,
 			c.NoteClaim(got)
 			c.Env.Notef("note: claimed until %s", got.Claim.Expires.UTC().Format(time.RFC3339))
 			if err := c.recordParent(ctx, here, plan); err != nil {
-				c.Env.Notef("warning: the parent of %s is not recorded: %v; run `copse branch parent %[1]s %[3]s`", plan.Branch, err, plan.Parent)
+				c.Env.Notef("warning: the parent of %s is not recorded: %v; run `%s`", plan.Branch, err, cleantext.Command("copse", "branch", "parent", plan.Branch, plan.Parent))
 			}
 		}
 		if asJSON {
 			return out.JSON(done)
 		}
 		if !run {
-			err := out.Line("%s", shellLine(plan.Command))
+			err := out.Line("%s", cleantext.Command(plan.Command...))
 			if out.Terminal() {
 				c.Env.Note("note: nothing has changed yet; --run runs this command, claims the item, and links it to the branch")
 			}
@@ -173,7 +172,7 @@ repository runs. An item that another agent holds is refused.`,
 			return err
 		}
 		if plan.Worktree != "" {
-			c.Env.Notef("note: to work on the item, run `%s`", shellLine([]string{"cd", plan.Worktree}))
+			c.Env.Notef("note: to work on the item, run `%s`", cleantext.Command("cd", plan.Worktree))
 		}
 		return nil
 	})
@@ -188,7 +187,7 @@ func (c cli) begun(ctx context.Context, s item.Store, plan backlog.Start) error 
 	}
 	out := c.Out()
 	return errors.Join(
-		out.Line("Ran: %s", shellLine(plan.Command)),
+		out.Line("Ran: %s", cleantext.Command(plan.Command...)),
 		out.Line("#%d %s: %s, linked to the branch %s", it.ID, it.Title, it.Status, it.Link.Branch),
 	)
 }
@@ -227,16 +226,16 @@ func (c cli) explainStart(ctx context.Context, err error) error {
 	if held, ok := errors.AsType[*item.HeldError](err); ok {
 		by, me := held.Claim.Holder, item.AgentOf(ctx)
 		if there := me.Worktree != by.Worktree; there && by.Name == me.Name && by.Host == me.Host && by.Process == me.Process {
-			return itemcmd.Explained(err, fmt.Sprintf("to work on it there, run `%s`", shellLine([]string{"cd", cleantext.Line(by.Worktree)})))
+			return itemcmd.Explained(err, fmt.Sprintf("to work on it there, run `%s`", cleantext.Command("cd", by.Worktree)))
 		}
 	}
 	if taken, ok := errors.AsType[*backlog.CheckedOutError](err); ok && !taken.Here {
-		return fmt.Errorf("%w; run `%s`", err, shellLine([]string{"cd", taken.Path}))
+		return fmt.Errorf("%w; run `%s`", err, cleantext.Command("cd", taken.Path))
 	} else if ok {
 		return fmt.Errorf("%w; choose another branch with --branch, or work on the item here, without --worktree", err)
 	}
 	if taken, ok := errors.AsType[*backlog.OccupiedError](err); ok {
-		return fmt.Errorf("%w; choose another branch with --branch, or, if it is an old worktree, run `%s`", err, shellLine([]string{"git", "worktree", "remove", taken.Path}))
+		return fmt.Errorf("%w; choose another branch with --branch, or, if it is an old worktree, run `%s`", err, cleantext.Command("git", "worktree", "remove", taken.Path))
 	}
 	return err
 }
@@ -274,18 +273,4 @@ func (c cli) recordParent(ctx context.Context, here *workspace.Workspace, s back
 		}
 	}
 	return nil
-}
-
-// shellLine returns a command as a person would type it.
-func shellLine(words []string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		quoted[i] = word
-		if strings.ContainsFunc(word, func(r rune) bool {
-			return !strings.ContainsRune("-_./:=,@+", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r < 0x80
-		}) {
-			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
 }

@@ -29,6 +29,8 @@ import (
 	"github.com/jackc/pgservicefile"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/copse-dev/copse/internal/cleantext"
 )
 
 // Environment is where an address finds what it leaves out. pgx itself looks at the
@@ -253,5 +255,5 @@ func checkPassfile(path, goos string) error {
 	if err != nil || info.Mode().Perm()&0o077 == 0 {
 		return nil //nolint:nilerr // pgx found the password elsewhere then
 	}
-	return fmt.Errorf("other users can read %s, so its passwords are not used; run `chmod 600 %s`", path, path)
+	return fmt.Errorf("other users can read %s, so its passwords are not used; run `%s`", path, cleantext.Command("chmod", "600", path))
 }

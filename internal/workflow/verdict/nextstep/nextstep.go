@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/foreign"
 )
 
@@ -154,18 +155,7 @@ func Command(a Action, b Branch) string {
 		if strings.Contains(text, place) && (value == "" || foreign.Hidden(value)) {
 			return "" // the command would differ from its appearance
 		}
-		pairs = append(pairs, place, quote(value))
+		pairs = append(pairs, place, cleantext.Word(value))
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
-}
-
-// quote quotes a word for a POSIX shell.
-func quote(word string) string {
-	safe := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:@%,", r)
-	}
-	if word != "" && word[0] != '-' && strings.IndexFunc(word, func(r rune) bool { return !safe(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
