@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/copse-dev/copse/internal/test/soak/rig"
 )
 
 var (
@@ -25,12 +27,12 @@ var (
 
 // fuzzAll fuzzes every target of the module, or those of one name, one on each CPU. The file of a
 // finding stays in testdata, where later tests read it, only with keep.
-func fuzzAll(ctx context.Context, each time.Duration, only string, keep bool) ([]result, error) {
+func fuzzAll(ctx context.Context, each time.Duration, only string, keep bool) ([]rig.Result, error) {
 	jobs, err := targets(only)
 	if err != nil {
 		return nil, err
 	}
-	results := make([]result, len(jobs))
+	results := make([]rig.Result, len(jobs))
 	errs := make([]error, len(jobs))
 	next := make(chan int)
 	var working sync.WaitGroup
@@ -73,18 +75,18 @@ func targets(only string) (jobs []job, err error) {
 }
 
 // fuzz fuzzes one target for a time.
-func (j job) fuzz(ctx context.Context, each time.Duration, keep bool) (result, error) {
+func (j job) fuzz(ctx context.Context, each time.Duration, keep bool) (rig.Result, error) {
 	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+j.name+"$", "-fuzztime="+each.String(), "-parallel=1", j.directory)
 	out, err := cmd.CombinedOutput()
 	tried := 0
 	if all := executions.FindAllSubmatch(out, -1); len(all) > 0 {
 		tried, _ = strconv.Atoi(string(all[len(all)-1][1])) // digits
 	}
-	res := result{What: "fuzzing " + j.name + " of " + strings.TrimPrefix(j.directory, "./internal/"), Tried: tried, Survived: tried}
+	res := rig.Result{What: "fuzzing " + j.name + " of " + strings.TrimPrefix(j.directory, "./internal/"), Tried: tried, Survived: tried}
 	// At the end of its time the Go command may fail without a finding.
 	if found := finding.FindSubmatch(out); err != nil && (found != nil || !bytes.Contains(out, []byte("context deadline exceeded"))) {
 		res.Lost = 1
-		res.Note = tail(string(out))
+		res.Note = rig.Tail(string(out))
 		if found != nil && !keep {
 			path := filepath.Join(j.directory, filepath.FromSlash(string(found[1])))
 			input, err := os.ReadFile(path)

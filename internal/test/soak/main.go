@@ -1,6 +1,6 @@
 // Command soak tries to break copse, from outside, for as long as it is told: many calls,
 // processes that are killed, disks that fill up, clocks that go back, hostile input, and
-// calls that are canceled. It prints what it tried, what survived and what was lost, and
+// calls that are protocol.Canceled. It prints what it tried, what survived and what was lost, and
 // ends with 1 if anything was lost.
 //
 //	go run ./internal/test/soak -time 10m -page docs/reliability.md
@@ -18,58 +18,38 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"text/tabwriter"
 	"time"
-)
 
-// result is one line of the table.
-type result struct {
-	What string
-	// Tried is how often, of what kind; Survived is how many of them went as they should,
-	// Lost how many did not.
-	Tried, Survived, Lost int
-	Note                  string
-}
+	"github.com/copse-dev/copse/internal/test/soak/protocol"
+	"github.com/copse-dev/copse/internal/test/soak/rig"
+	"github.com/copse-dev/copse/internal/test/soak/stores"
+	"github.com/copse-dev/copse/internal/test/soak/writers"
+)
 
 // part is one way to break it.
 type part struct {
 	name  string
 	share float64
-	run   func(*rig) ([]result, error)
+	run   func(*rig.Rig) ([]rig.Result, error)
 }
 
 var parts = []part{
-	{"calls", 0.3, manyCalls},
-	{"killed", 0.15, killedWriters},
-	{"disk", 0.05, failingDisk},
-	{"clock", 0.05, clockGoesBack},
-	{"many", 0.05, manyProcesses},
-	{"hostile", 0.1, hostileInput},
-	{"edits", 0.05, editedMeanwhile},
-	{"cancel", 0.05, canceled},
-	{"histories", 0.1, randomHistories},
-	{"bombs", 0, filesThatNeverEnd},
-	{"links", 0, racingLinks},
-	{"syncs", 0.05, killedSyncs},
-	{"claims", 0.05, manyClaimers},
-	{"database", 0.05, failingDatabase},
+	{"calls", 0.3, protocol.ManyCalls},
+	{"killed", 0.15, writers.Killed},
+	{"disk", 0.05, writers.FailingDisk},
+	{"clock", 0.05, writers.ClockGoesBack},
+	{"many", 0.05, stores.ManyProcesses},
+	{"hostile", 0.1, protocol.HostileInput},
+	{"edits", 0.05, writers.EditedMeanwhile},
+	{"cancel", 0.05, protocol.Canceled},
+	{"histories", 0.1, stores.RandomHistories},
+	{"bombs", 0, protocol.FilesThatNeverEnd},
+	{"links", 0, protocol.RacingLinks},
+	{"syncs", 0.05, stores.KilledSyncs},
+	{"claims", 0.05, stores.ManyClaimers},
+	{"database", 0.05, stores.FailingDatabase},
 }
-
-// rig is what a part has.
-type rig struct {
-	ctx    context.Context
-	dir    string // of its own
-	bin    string // the programs
-	until  time.Time
-	random *rand.Rand
-	whole  bool // the long form: nothing is cut short
-}
-
-func (r *rig) copse() string { return filepath.Join(r.bin, "copse") }
-
-// goOn reports whether there is time for one more.
-func (r *rig) goOn() bool { return time.Now().Before(r.until) && r.ctx.Err() == nil }
 
 func main() {
 	limit := flag.Duration("time", 10*time.Minute, "how long all of it may take")
@@ -94,7 +74,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, limit time.Duration, only string, seed uint64, fuzz time.Duration, keep bool) ([]result, error) {
+func run(ctx context.Context, limit time.Duration, only string, seed uint64, fuzz time.Duration, keep bool) ([]rig.Result, error) {
 	if fuzz > 0 {
 		return fuzzAll(ctx, fuzz, only, keep)
 	}
@@ -108,7 +88,7 @@ func run(ctx context.Context, limit time.Duration, only string, seed uint64, fuz
 		return nil, fmt.Errorf("build: %w: %s", err, out)
 	}
 	fmt.Fprintf(os.Stderr, "seed %d\n", seed)
-	var all []result
+	var all []rig.Result
 	for i, p := range parts {
 		share := p.share
 		switch only {
@@ -118,11 +98,11 @@ func run(ctx context.Context, limit time.Duration, only string, seed uint64, fuz
 		default:
 			continue
 		}
-		r := &rig{
-			ctx: ctx, dir: filepath.Join(work, p.name), bin: bin, whole: limit >= 10*time.Minute,
-			until: time.Now().Add(time.Duration(share * float64(limit))), random: rand.New(rand.NewPCG(seed, uint64(i))),
+		r := &rig.Rig{
+			Context: ctx, Dir: filepath.Join(work, p.name), Bin: bin, Complete: limit >= 10*time.Minute,
+			Until: time.Now().Add(time.Duration(share * float64(limit))), Random: rand.New(rand.NewPCG(seed, uint64(i))),
 		}
-		if err := os.Mkdir(r.dir, 0o755); err != nil {
+		if err := os.Mkdir(r.Dir, 0o755); err != nil {
 			return all, err
 		}
 		start := time.Now()
@@ -136,7 +116,7 @@ func run(ctx context.Context, limit time.Duration, only string, seed uint64, fuz
 	return all, ctx.Err()
 }
 
-func print(results []result) (lost int) {
+func print(results []rig.Result) (lost int) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "what\ttried\tsurvived\tlost\t")
 	for _, r := range results {
@@ -147,47 +127,4 @@ func print(results []result) (lost int) {
 		return lost + 1
 	}
 	return lost
-}
-
-// command runs a program of ours to its end and returns what it printed.
-func (r *rig) command(dir string, env []string, args ...string) (string, error) {
-	cmd := exec.CommandContext(r.ctx, r.copse(), args...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
-	var stdout, stderr strings.Builder
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		return stdout.String(), fmt.Errorf("copse %s: %w: %s", strings.Join(args, " "), err, stderr.String())
-	}
-	return stdout.String(), nil
-}
-
-// repository makes a repository with everything in it.
-func (r *rig) repository(name string) (string, error) {
-	dir := filepath.Join(r.dir, name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	for name, text := range map[string]string{
-		"justfile": "hello:\n  @echo hello\nsleep:\n  @sleep 30\n", "README.md": strings.Repeat("Some words about it.\n", 50), "main.go": "package main\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			return "", err
-		}
-	}
-	for _, args := range [][]string{
-		{"init", "-q", "-b", "main"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-m", "start"},
-		{"branch", "feature/a"}, {"branch", "feature/b"}, {"checkout", "-q", "-b", "feature/c"},
-	} {
-		cmd := exec.CommandContext(r.ctx, "git", args...)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("git %v: %w: %s", args, err, out)
-		}
-	}
-	for _, args := range [][]string{{"init", "--branches", "--items", "--commands"}, {"branch", "adopt", "--yes", "--offline"}, {"item", "create", "First"}} {
-		if _, err := r.command(dir, nil, args...); err != nil {
-			return "", err
-		}
-	}
-	return dir, nil
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/copse-dev/copse/internal/test/soak/rig"
 )
 
 // The page has a table for each form of run. A run replaces its own table.
@@ -24,7 +26,7 @@ are absent, unreadable files, servers that ended, and leaked processes, goroutin
 	fuzzingHead  = "\n## Fuzzing\n"
 )
 
-func writePage(path string, results []result, limit, fuzz time.Duration, only string) error {
+func writePage(path string, results []rig.Result, limit, fuzz time.Duration, only string) error {
 	old, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
 		return err
@@ -44,7 +46,7 @@ func writePage(path string, results []result, limit, fuzz time.Duration, only st
 }
 
 // section returns a table of results. Rows of an old one about what was not tried now stay.
-func section(how string, results []result, old string) string {
+func section(how string, results []rig.Result, old string) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "\n%s, on %s, on %s/%s with %d CPUs and %s.\n\n| what | tried | survived | lost | |\n|---|--:|--:|--:|---|\n",
 		how, time.Now().UTC().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
@@ -55,7 +57,7 @@ func section(how string, results []result, old string) string {
 		}
 	}
 	for _, r := range results {
-		rows[r.What] = r.row()
+		rows[r.What] = row(r)
 	}
 	if old == "" {
 		for _, r := range results {
@@ -70,19 +72,19 @@ func section(how string, results []result, old string) string {
 }
 
 // row returns the result as a line of a table.
-func (r result) row() string {
+func row(r rig.Result) string {
 	return fmt.Sprintf("| %s | %d | %d | %d | %s |\n", r.What, r.Tried, r.Survived, r.Lost, strings.ReplaceAll(r.Note, "\n", " "))
 }
 
 // updated returns a table with the rows of one part in place of those that it had, or at its end.
-func updated(table string, results []result) string {
+func updated(table string, results []rig.Result) string {
 	lines := slices.Collect(strings.Lines(strings.TrimRight(table, "\n") + "\n"))
 	for _, r := range results {
 		at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "| "+r.What+" | ") })
 		if at < 0 {
 			lines, at = append(lines, ""), len(lines)
 		}
-		lines[at] = r.row()
+		lines[at] = row(r)
 	}
 	return strings.Join(lines, "")
 }

@@ -1,4 +1,4 @@
-package main
+package protocol
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/copse-dev/copse/internal/test/soak/rig"
 )
 
 // meta is what a request of 2026-07-28 carries.
@@ -22,33 +24,33 @@ const hello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"pr
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 `
 
-// hostileInput sends what no client should, in both eras, on standard input and over HTTP. The
+// HostileInput sends what no client should, in both eras, on standard input and over HTTP. The
 // server must answer an honest question after each batch of it.
-func hostileInput(r *rig) ([]result, error) {
-	dir, err := r.repository("hostile")
+func HostileInput(r *rig.Rig) ([]rig.Result, error) {
+	dir, err := r.Repository("hostile")
 	if err != nil {
 		return nil, err
 	}
-	var results []result
-	begin, span := time.Now(), time.Until(r.until)
+	var results []rig.Result
+	begin, span := time.Now(), time.Until(r.Until)
 	for i, era := range []string{"2025-11-25", "2026-07-28"} {
 		until := begin.Add(span * time.Duration(i+1) / 3)
-		res, err := r.hostileLines(dir, era, until)
+		res, err := hostileLines(r, dir, era, until)
 		if err != nil {
 			return results, err
 		}
 		results = append(results, res)
 	}
-	res, err := r.hostileBodies(dir)
+	res, err := hostileBodies(r, dir)
 	return append(results, res), err
 }
 
-func (r *rig) hostileLines(dir, era string, until time.Time) (result, error) {
-	res := result{What: "malformed, huge, deep and torn messages on standard input, " + era}
-	g := &generator{r.random, era == "2026-07-28"}
+func hostileLines(r *rig.Rig, dir, era string, until time.Time) (rig.Result, error) {
+	res := rig.Result{What: "malformed, huge, deep and torn messages on standard input, " + era}
+	g := &generator{r.Random, era == "2026-07-28"}
 	probe := 0
-	for res.Tried < 500 || time.Now().Before(until) && r.ctx.Err() == nil {
-		c, err := r.converse(dir)
+	for res.Tried < 500 || time.Now().Before(until) && r.Context.Err() == nil {
+		c, err := converse(r, dir)
 		if err != nil {
 			return res, err
 		}
@@ -57,12 +59,12 @@ func (r *rig) hostileLines(dir, era string, until time.Time) (result, error) {
 		}
 		for range 20 {
 			var batch bytes.Buffer
-			n := 1 + r.random.IntN(30)
+			n := 1 + r.Random.IntN(30)
 			for range n {
 				batch.Write(g.message())
 				batch.WriteByte('\n')
 			}
-			c.sendTorn(batch.Bytes(), r.random)
+			c.sendTorn(batch.Bytes(), r.Random)
 			probe++
 			res.Tried += n
 			if err := c.answers(probe, g.modern); err != nil {
@@ -88,8 +90,8 @@ type conversation struct {
 	errs  *bytes.Buffer
 }
 
-func (r *rig) converse(dir string) (*conversation, error) {
-	c := &conversation{cmd: exec.CommandContext(r.ctx, r.copse(), "mcp", "serve"), lines: make(chan []byte, 1000), errs: &bytes.Buffer{}}
+func converse(r *rig.Rig, dir string) (*conversation, error) {
+	c := &conversation{cmd: exec.CommandContext(r.Context, r.Copse(), "mcp", "serve"), lines: make(chan []byte, 1000), errs: &bytes.Buffer{}}
 	c.cmd.Dir, c.cmd.Stderr = dir, c.errs
 	var err error
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
@@ -151,7 +153,7 @@ func (c *conversation) answers(n int, modern bool) error {
 		select {
 		case line, ok := <-c.lines:
 			if !ok {
-				return fmt.Errorf("the server has ended: %s", tail(c.errs.String()))
+				return fmt.Errorf("the server has ended: %s", rig.Tail(c.errs.String()))
 			}
 			if bytes.Contains(line, []byte(id)) {
 				if !bytes.Contains(line, []byte("First")) {
@@ -177,7 +179,7 @@ func (c *conversation) close() error {
 	select {
 	case err := <-done:
 		if err != nil && strings.Contains(c.errs.String(), "panic") {
-			return fmt.Errorf("%w: %s", err, tail(c.errs.String()))
+			return fmt.Errorf("%w: %s", err, rig.Tail(c.errs.String()))
 		}
 		return nil
 	case <-time.After(5 * time.Second):
@@ -186,16 +188,14 @@ func (c *conversation) close() error {
 	}
 }
 
-func tail(s string) string { return s[max(0, len(s)-500):] }
-
 // hostileBodies sends the same over HTTP.
-func (r *rig) hostileBodies(dir string) (result, error) {
-	res := result{What: "malformed, huge and deep bodies over HTTP, both eras"}
-	home := filepath.Join(r.dir, "h")
+func hostileBodies(r *rig.Rig, dir string) (rig.Result, error) {
+	res := rig.Result{What: "malformed, huge and deep bodies over HTTP, both eras"}
+	home := filepath.Join(r.Dir, "h")
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return res, err
 	}
-	cmd := exec.CommandContext(r.ctx, r.copse(), "up", "--port", "24000", "--no-token")
+	cmd := exec.CommandContext(r.Context, r.Copse(), "up", "--port", "24000", "--no-token")
 	cmd.Dir = dir
 	env := []string{"HOME=" + home, "XDG_RUNTIME_DIR=" + home, "XDG_CONFIG_HOME=" + home, "XDG_STATE_HOME=" + home}
 	cmd.Env = append(os.Environ(), env...)
@@ -208,19 +208,19 @@ func (r *rig) hostileBodies(dir string) (result, error) {
 	}()
 	base := ""
 	for deadline := time.Now().Add(10 * time.Second); base == "" && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if out, err := r.command(dir, env, "status"); err == nil {
+		if out, err := r.Command(dir, env, "status"); err == nil {
 			base, _, _ = strings.Cut(out, "\t")
 		}
 	}
 	if base == "" {
 		return res, errors.New("copse up does not answer")
 	}
-	for res.Tried < 200 || r.goOn() {
-		g := &generator{r.random, r.random.IntN(2) == 0}
+	for res.Tried < 200 || r.GoOn() {
+		g := &generator{r.Random, r.Random.IntN(2) == 0}
 		res.Tried++
-		status, err := post(r.ctx, base, g)
+		status, err := post(r.Context, base, g)
 		if err == nil && status < 500 {
-			status, err = get(r.ctx, strings.TrimSuffix(base, "/mcp")+"/healthz")
+			status, err = get(r.Context, strings.TrimSuffix(base, "/mcp")+"/healthz")
 		}
 		if err != nil || status >= 500 {
 			res.Lost++

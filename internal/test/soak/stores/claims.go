@@ -1,4 +1,4 @@
-package main
+package stores
 
 import (
 	"encoding/json"
@@ -9,15 +9,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/copse-dev/copse/internal/test/soak/rig"
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
-// manyClaimers lets servers in two worktrees claim the items of one list. A third of them is
+// ManyClaimers lets servers in two worktrees claim the items of one list. A third of them is
 // killed with SIGKILL on the way. Each item is given out once, and what the killed held is not
 // given to others at once.
-func manyClaimers(r *rig) ([]result, error) {
-	c := &claiming{rig: r, servers: 64, items: 1000, got: make(map[int]int)}
-	if !r.whole {
+func ManyClaimers(r *rig.Rig) ([]rig.Result, error) {
+	c := &claiming{Rig: r, servers: 64, items: 1000, got: make(map[int]int)}
+	if !r.Complete {
 		c.servers, c.items = 8, 80
 	}
 	if err := c.prepare(); err != nil {
@@ -26,7 +27,7 @@ func manyClaimers(r *rig) ([]result, error) {
 	begin := time.Now()
 	var working sync.WaitGroup
 	for i := range c.servers {
-		s, err := stdio.Spawn(r.ctx, c.trees[i%len(c.trees)], r.copse(), "mcp", "serve", "--toolsets", "items")
+		s, err := stdio.Spawn(r.Context, c.trees[i%len(c.trees)], r.Copse(), "mcp", "serve", "--toolsets", "items")
 		if err != nil {
 			return nil, err
 		}
@@ -34,7 +35,7 @@ func manyClaimers(r *rig) ([]result, error) {
 		working.Go(func() { c.claim(s, i%3 == 0) })
 	}
 	working.Wait()
-	res := result{What: fmt.Sprintf("%d servers in two worktrees that claim the items of one list, a third of them killed with kill -9", c.servers)}
+	res := rig.Result{What: fmt.Sprintf("%d servers in two worktrees that claim the items of one list, a third of them killed with kill -9", c.servers)}
 	took := time.Since(begin)
 	held, err := c.held()
 	if err != nil {
@@ -60,12 +61,12 @@ func manyClaimers(r *rig) ([]result, error) {
 	if res.Note == "" {
 		res.Note = fmt.Sprintf("each item once, in %s; %d servers killed", took.Round(100*time.Millisecond), c.killed)
 	}
-	return []result{res}, nil
+	return []rig.Result{res}, nil
 }
 
 // claiming is two worktrees of a repository, each with the items of one list.
 type claiming struct {
-	*rig
+	*rig.Rig
 	servers, items int
 	trees          []string
 
@@ -76,20 +77,20 @@ type claiming struct {
 }
 
 func (c *claiming) prepare() error {
-	main, other := filepath.Join(c.dir, "main"), filepath.Join(c.dir, "other")
+	main, other := filepath.Join(c.Dir, "main"), filepath.Join(c.Dir, "other")
 	c.trees = []string{main, other}
 	for _, args := range [][]string{
 		{"init", "-q", "-b", "main", main},
 		{"-C", main, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "start"},
 	} {
-		if out, err := exec.CommandContext(c.ctx, "git", args...).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(c.Context, "git", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("git %v: %w: %s", args, err, out)
 		}
 	}
-	if _, err := c.command(main, nil, "item", "init"); err != nil {
+	if _, err := c.Command(main, nil, "item", "init"); err != nil {
 		return err
 	}
-	s, err := stdio.Spawn(c.ctx, main, c.copse(), "mcp", "serve", "--toolsets", "items")
+	s, err := stdio.Spawn(c.Context, main, c.Copse(), "mcp", "serve", "--toolsets", "items")
 	if err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func (c *claiming) prepare() error {
 		{"-C", main, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-m", "items"},
 		{"-C", main, "worktree", "add", "-q", "-b", "other", other},
 	} {
-		if out, err := exec.CommandContext(c.ctx, "git", args...).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(c.Context, "git", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("git %v: %w: %s", args, err, out)
 		}
 	}
@@ -119,7 +120,7 @@ func (c *claiming) claim(s *stdio.Server, kill bool) {
 		if kill && n == before {
 			c.mu.Lock()
 			c.killed++
-			wait := time.Duration(c.random.Int64N(int64(20 * time.Millisecond)))
+			wait := time.Duration(c.Random.Int64N(int64(20 * time.Millisecond)))
 			c.mu.Unlock()
 			time.AfterFunc(wait, func() { _ = s.Process.Kill() })
 		}
@@ -146,7 +147,7 @@ func (c *claiming) claim(s *stdio.Server, kill bool) {
 
 // held returns which items somebody holds.
 func (c *claiming) held() (map[int]bool, error) {
-	out, err := c.command(c.trees[0], nil, "item", "list", "--all", "--json")
+	out, err := c.Command(c.trees[0], nil, "item", "list", "--all", "--json")
 	if err != nil {
 		return nil, err
 	}

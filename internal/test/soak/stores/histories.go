@@ -1,4 +1,4 @@
-package main
+package stores
 
 import (
 	"fmt"
@@ -9,15 +9,16 @@ import (
 	"sync"
 
 	"github.com/copse-dev/copse/internal/test/histories"
+	"github.com/copse-dev/copse/internal/test/soak/rig"
 )
 
 // wholeHistories is how many histories the long form makes, however long it takes.
 const wholeHistories = 2000
 
-// randomHistories makes random histories of work items in two to four clones, with
+// RandomHistories makes random histories of work items in two to four clones, with
 // merges, rebases and cherry-picks by git, every third one with the merge driver.
-func randomHistories(r *rig) ([]result, error) {
-	t := &tally{rig: r, seed: r.random.Uint64()}
+func RandomHistories(r *rig.Rig) ([]rig.Result, error) {
+	t := &tally{Rig: r, seed: r.Random.Uint64()}
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
@@ -29,7 +30,7 @@ func randomHistories(r *rig) ([]result, error) {
 	}
 	workers.Wait()
 	total := t.total
-	return []result{{
+	return []rig.Result{{
 		What:  "random histories of work items in 2 to 4 clones, with merges, rebases and cherry-picks",
 		Tried: t.done, Survived: t.good, Lost: t.done - t.good,
 		Note: fmt.Sprintf("%d merges, %d stops, %d crashes of git, %d items, %d comments: lost %d, duplicated %d, wrong relations %d",
@@ -39,7 +40,7 @@ func randomHistories(r *rig) ([]result, error) {
 
 // tally counts the histories that several workers make.
 type tally struct {
-	*rig
+	*rig.Rig
 	seed uint64
 
 	mu                sync.Mutex
@@ -52,8 +53,8 @@ type tally struct {
 func (t *tally) next() (i int, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	more := t.goOn() || t.whole && t.begun < wholeHistories
-	if t.failed != nil || t.ctx.Err() != nil || !more {
+	more := t.GoOn() || t.Complete && t.begun < wholeHistories
+	if t.failed != nil || t.Context.Err() != nil || !more {
 		return 0, false
 	}
 	t.begun++
@@ -62,16 +63,16 @@ func (t *tally) next() (i int, ok bool) {
 
 // run makes a history and counts it.
 func (t *tally) run(i int) (*histories.Outcome, error) {
-	dir := filepath.Join(t.dir, fmt.Sprint(i))
+	dir := filepath.Join(t.Dir, fmt.Sprint(i))
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	driver := ""
 	if i%3 == 0 {
-		driver = t.copse() + " item merge-driver"
+		driver = t.Copse() + " item merge-driver"
 	}
-	out, err := histories.Run(t.ctx, dir, rand.New(rand.NewPCG(t.seed, uint64(i))), driver)
+	out, err := histories.Run(t.Context, dir, rand.New(rand.NewPCG(t.seed, uint64(i))), driver)
 	if err != nil {
 		return nil, fmt.Errorf("history %d: %w", i, err)
 	}
@@ -83,7 +84,7 @@ func (t *tally) add(i int, out *histories.Outcome, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case t.ctx.Err() != nil:
+	case t.Context.Err() != nil:
 		return
 	case err != nil:
 		t.failed = err

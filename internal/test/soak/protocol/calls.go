@@ -1,23 +1,24 @@
-package main
+package protocol
 
 import (
 	"fmt"
 	"os/exec"
 
+	"github.com/copse-dev/copse/internal/test/soak/rig"
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
 // million is how many calls the long form makes, if its time is enough.
 const million = 1_000_000
 
-// manyCalls makes mixed calls of all toolsets at one server, a thousand under way at a time,
+// ManyCalls makes mixed calls of all toolsets at one server, a thousand under way at a time,
 // and looks at its memory and files.
-func manyCalls(r *rig) ([]result, error) {
-	dir, err := r.repository("calls")
+func ManyCalls(r *rig.Rig) ([]rig.Result, error) {
+	dir, err := r.Repository("calls")
 	if err != nil {
 		return nil, err
 	}
-	s, err := stdio.Spawn(r.ctx, dir, r.copse(), "mcp", "serve")
+	s, err := stdio.Spawn(r.Context, dir, r.Copse(), "mcp", "serve")
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func manyCalls(r *rig) ([]result, error) {
 	const batch = 1000
 	total, failed := 0, 0
 	memory, files := 0.0, 0
-	for (total < million) && (total < 20*batch || r.goOn()) {
+	for (total < million) && (total < 20*batch || r.GoOn()) {
 		_, bad, err := s.Pipeline(batch, func(i int) (string, string) {
 			n := total + i + 1
 			for _, m := range mix {
@@ -65,9 +66,11 @@ func manyCalls(r *rig) ([]result, error) {
 	if nowFiles > files+2 {
 		leaks++
 	}
-	return []result{
-		{"mixed calls at one server, 1,000 under way", total, total - failed, failed, ""},
-		{"memory and open files stay flat over them", 2, 2 - leaks, leaks,
-			fmt.Sprintf("%.0f MiB and %d files after 10,000 calls, %.0f MiB and %d files at the end", memory, files, nowMemory, nowFiles)},
+	return []rig.Result{
+		{What: "mixed calls at one server, 1,000 under way", Tried: total, Survived: total - failed, Lost: failed},
+		{
+			What: "memory and open files stay flat over them", Tried: 2, Survived: 2 - leaks, Lost: leaks,
+			Note: fmt.Sprintf("%.0f MiB and %d files after 10,000 calls, %.0f MiB and %d files at the end", memory, files, nowMemory, nowFiles),
+		},
 	}, nil
 }

@@ -1,4 +1,4 @@
-package main
+package stores
 
 import (
 	"errors"
@@ -10,20 +10,22 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/copse-dev/copse/internal/test/soak/rig"
 )
 
-// killedSyncs lets two clones write to their shared stores and sync at the same time, and kills the
+// KilledSyncs lets two clones write to their shared stores and sync at the same time, and kills the
 // syncs with SIGKILL at random moments. Afterward both clones have each item and each comment once,
 // and git finds no lock that somebody left.
-func killedSyncs(r *rig) ([]result, error) {
-	s := &syncs{rig: r, hub: filepath.Join(r.dir, "hub.git"), typical: 100 * time.Millisecond}
-	s.env = []string{"HOME=" + r.dir, "XDG_CONFIG_HOME=" + r.dir, "XDG_STATE_HOME=" + r.dir, "XDG_CACHE_HOME=" + r.dir, "GIT_CONFIG_GLOBAL=" + os.DevNull, "TMPDIR=" + r.dir}
+func KilledSyncs(r *rig.Rig) ([]rig.Result, error) {
+	s := &syncs{Rig: r, hub: filepath.Join(r.Dir, "hub.git"), typical: 100 * time.Millisecond}
+	s.env = []string{"HOME=" + r.Dir, "XDG_CONFIG_HOME=" + r.Dir, "XDG_STATE_HOME=" + r.Dir, "XDG_CACHE_HOME=" + r.Dir, "GIT_CONFIG_GLOBAL=" + os.DevNull, "TMPDIR=" + r.Dir}
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
-	res := result{What: "kill -9 of item sync in two clones that sync at the same time"}
+	res := rig.Result{What: "kill -9 of item sync in two clones that sync at the same time"}
 	const before = 10 // rounds until the clones are compared
-	for round := 1; (round <= before || r.goOn()) && r.ctx.Err() == nil; round++ {
+	for round := 1; (round <= before || r.GoOn()) && r.Context.Err() == nil; round++ {
 		for i := range s.clones {
 			if err := s.write(i, round); err != nil {
 				return nil, err
@@ -46,12 +48,12 @@ func killedSyncs(r *rig) ([]result, error) {
 	if res.Note == "" {
 		res.Note = fmt.Sprintf("%d killed, %d ended before; %d items and %d comments in both clones, each once; no lock was left", s.killed, s.ended, len(s.items), len(s.comments))
 	}
-	return []result{res}, nil
+	return []rig.Result{res}, nil
 }
 
 // syncs is two clones with a bare remote between them.
 type syncs struct {
-	*rig
+	*rig.Rig
 	hub    string
 	clones [2]string
 	env    []string
@@ -63,14 +65,14 @@ type syncs struct {
 }
 
 func (s *syncs) prepare() error {
-	s.clones = [2]string{filepath.Join(s.dir, "clone-0"), filepath.Join(s.dir, "clone-1")}
+	s.clones = [2]string{filepath.Join(s.Dir, "clone-0"), filepath.Join(s.Dir, "clone-1")}
 	for _, args := range [][]string{{"init", "-q", "--bare", s.hub}, {"init", "-q", s.clones[0]}, {"init", "-q", s.clones[1]}} {
-		if out, err := exec.CommandContext(s.ctx, "git", args...).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(s.Context, "git", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("git %v: %w: %s", args, err, out)
 		}
 	}
 	for i, clone := range s.clones {
-		if out, err := exec.CommandContext(s.ctx, "git", "-C", clone, "remote", "add", "origin", s.hub).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(s.Context, "git", "-C", clone, "remote", "add", "origin", s.hub).CombinedOutput(); err != nil {
 			return fmt.Errorf("git remote: %w: %s", err, out)
 		}
 		commands := [][]string{{"item", "init", "--shared"}, {"item", "sync"}}
@@ -78,7 +80,7 @@ func (s *syncs) prepare() error {
 			commands = append(commands, []string{"item", "create", "commented by both"}, []string{"item", "sync"})
 		}
 		for _, args := range commands {
-			if _, err := s.command(clone, s.env, args...); err != nil {
+			if _, err := s.Command(clone, s.env, args...); err != nil {
 				return err
 			}
 		}
@@ -89,12 +91,12 @@ func (s *syncs) prepare() error {
 // write makes an item in a clone, and comments one that both have.
 func (s *syncs) write(i, round int) error {
 	title := fmt.Sprintf("item %d of clone %d.", round, i)
-	if _, err := s.command(s.clones[i], s.env, "item", "create", title); err != nil {
+	if _, err := s.Command(s.clones[i], s.env, "item", "create", title); err != nil {
 		return err
 	}
 	s.items = append(s.items, title)
 	comment := fmt.Sprintf("comment %d of clone %d.", round, i)
-	if _, err := s.command(s.clones[i], s.env, "item", "comment", "1", comment); err != nil {
+	if _, err := s.Command(s.clones[i], s.env, "item", "comment", "1", comment); err != nil {
 		return err
 	}
 	s.comments = append(s.comments, comment)
@@ -107,7 +109,7 @@ func (s *syncs) race() error {
 	var failed [2]error
 	var took [2]time.Duration
 	for i, clone := range s.clones {
-		cmd := exec.CommandContext(s.ctx, s.copse(), "item", "sync")
+		cmd := exec.CommandContext(s.Context, s.Copse(), "item", "sync")
 		cmd.Dir, cmd.Env = clone, append(os.Environ(), s.env...)
 		var stderr strings.Builder
 		cmd.Stderr = &stderr
@@ -115,7 +117,7 @@ func (s *syncs) race() error {
 		if err := cmd.Start(); err != nil {
 			return err
 		}
-		kill := time.AfterFunc(time.Duration(s.random.Int64N(int64(s.typical*5/4))), func() { _ = cmd.Process.Kill() })
+		kill := time.AfterFunc(time.Duration(s.Random.Int64N(int64(s.typical*5/4))), func() { _ = cmd.Process.Kill() })
 		racing.Go(func() {
 			err := cmd.Wait()
 			kill.Stop()
@@ -147,17 +149,17 @@ func (s *syncs) race() error {
 // compare syncs the clones and returns an error unless both have everything once.
 func (s *syncs) compare() error {
 	for _, i := range []int{0, 1, 0} {
-		if _, err := s.command(s.clones[i], s.env, "item", "sync"); err != nil {
+		if _, err := s.Command(s.clones[i], s.env, "item", "sync"); err != nil {
 			return err
 		}
 	}
 	var lists, shown [2]string
 	for i, clone := range s.clones {
 		var err error
-		if lists[i], err = s.command(clone, s.env, "item", "list", "--all", "--json"); err != nil {
+		if lists[i], err = s.Command(clone, s.env, "item", "list", "--all", "--json"); err != nil {
 			return err
 		}
-		if shown[i], err = s.command(clone, s.env, "item", "show", "1", "--json"); err != nil {
+		if shown[i], err = s.Command(clone, s.env, "item", "show", "1", "--json"); err != nil {
 			return err
 		}
 		for _, title := range s.items {
@@ -170,7 +172,7 @@ func (s *syncs) compare() error {
 				return fmt.Errorf("clone %d has %q %d times", i, comment, n)
 			}
 		}
-		if out, err := exec.CommandContext(s.ctx, "git", "-C", clone, "fsck", "--strict", "--no-dangling").CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(s.Context, "git", "-C", clone, "fsck", "--strict", "--no-dangling").CombinedOutput(); err != nil {
 			return fmt.Errorf("clone %d: git fsck: %w: %s", i, err, out)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package writers
 
 import (
 	"context"
@@ -9,53 +9,54 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/test/soak/rig"
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
-// failingDisk fills the disk under a store up, turns it read-only, and takes it away, while
+// FailingDisk fills the disk under a store up, turns it read-only, and takes it away, while
 // a server works on it.
-func failingDisk(r *rig) ([]result, error) {
-	disk := filepath.Join(r.dir, "disk")
+func FailingDisk(r *rig.Rig) ([]rig.Result, error) {
+	disk := filepath.Join(r.Dir, "disk")
 	if err := os.MkdirAll(disk, 0o755); err != nil {
 		return nil, err
 	}
 	mount := func(args ...string) error {
-		out, err := exec.CommandContext(r.ctx, "mount", args...).CombinedOutput()
+		out, err := exec.CommandContext(r.Context, "mount", args...).CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("mount: %w: %s", err, out)
 		}
 		return nil
 	}
 	if err := mount("-t", "tmpfs", "-o", "size=2m,nr_inodes=600", "soak", disk); err != nil {
-		return []result{{What: "a disk that fills up, turns read-only, vanishes", Note: "left out: a disk cannot be mounted here: " + strings.TrimSpace(err.Error())}}, nil
+		return []rig.Result{{What: "a disk that fills up, turns read-only, vanishes", Note: "left out: a disk cannot be mounted here: " + strings.TrimSpace(err.Error())}}, nil
 	}
-	defer func() { _ = exec.CommandContext(context.WithoutCancel(r.ctx), "umount", "--lazy", disk).Run() }()
+	defer func() { _ = exec.CommandContext(context.WithoutCancel(r.Context), "umount", "--lazy", disk).Run() }()
 	dir := filepath.Join(disk, "project")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if out, err := exec.CommandContext(r.ctx, "git", "init", "-q", dir).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(r.Context, "git", "init", "-q", dir).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("git init: %w: %s", err, out)
 	}
-	if _, err := r.command(dir, nil, "init", "--branches", "--items"); err != nil {
+	if _, err := r.Command(dir, nil, "init", "--branches", "--items"); err != nil {
 		return nil, err
 	}
-	s, err := stdio.Spawn(r.ctx, dir, r.copse(), "mcp", "serve")
+	s, err := stdio.Spawn(r.Context, dir, r.Copse(), "mcp", "serve")
 	if err != nil {
 		return nil, err
 	}
 	defer s.End()
 	d := &faultyStore{r: r, s: s, dir: dir, made: make(map[string]bool)}
 
-	var results []result
-	for _, try := range []func(*result) error{
-		func(res *result) error { return d.fill(res, disk) },
-		func(res *result) error {
+	var results []rig.Result
+	for _, try := range []func(*rig.Result) error{
+		func(res *rig.Result) error { return d.fill(res, disk) },
+		func(res *rig.Result) error {
 			return d.close(res, func(mode string) error { return mount("-o", "remount,"+mode, disk) })
 		},
 		d.vanish,
 	} {
-		var res result
+		var res rig.Result
 		if err := try(&res); err != nil {
 			return nil, err
 		}
@@ -65,11 +66,11 @@ func failingDisk(r *rig) ([]result, error) {
 }
 
 // fill makes items while there is now enough room on the disk and now not.
-func (d *faultyStore) fill(res *result, disk string) error {
+func (d *faultyStore) fill(res *rig.Result, disk string) error {
 	res.What = "work items on a disk that fills up"
 	ballast := filepath.Join(disk, "ballast")
-	for round := 0; round < 3 || d.r.goOn() && round < 20; round++ {
-		_ = os.WriteFile(ballast, make([]byte, d.r.random.IntN(1<<20)), 0o644) // as much as there is room for
+	for round := 0; round < 3 || d.r.GoOn() && round < 20; round++ {
+		_ = os.WriteFile(ballast, make([]byte, d.r.Random.IntN(1<<20)), 0o644) // as much as there is room for
 		for range 150 {
 			res.Tried++
 			d.create(res)
@@ -94,7 +95,7 @@ func (d *faultyStore) fill(res *result, disk string) error {
 }
 
 // close makes items while the disk is read-only ("ro"), and after it is writable ("rw").
-func (d *faultyStore) close(res *result, remount func(mode string) error) error {
+func (d *faultyStore) close(res *rig.Result, remount func(mode string) error) error {
 	res.What = "work items on a disk that turns read-only and back"
 	if err := d.empty(); err != nil {
 		return err
@@ -123,7 +124,7 @@ func (d *faultyStore) close(res *result, remount func(mode string) error) error 
 }
 
 // vanish asks the server while its project is not there.
-func (d *faultyStore) vanish(res *result) error {
+func (d *faultyStore) vanish(res *rig.Result) error {
 	res.What = "a project that vanishes and comes back"
 	away := d.dir + "-away"
 	for range 10 {
@@ -147,7 +148,7 @@ func (d *faultyStore) vanish(res *result) error {
 
 // faultyStore is a store on a failing disk, and the writes that it acknowledged.
 type faultyStore struct {
-	r       *rig
+	r       *rig.Rig
 	s       *stdio.Server
 	dir     string
 	n       int
@@ -157,7 +158,7 @@ type faultyStore struct {
 }
 
 // create makes an item. It is made, or refused with a reason; nothing else counts as survival.
-func (d *faultyStore) create(res *result) {
+func (d *faultyStore) create(res *rig.Result) {
 	d.n++
 	title := fmt.Sprintf("item %d", d.n)
 	line, err := d.s.Request("tools/call", fmt.Sprintf(`{"name":"create_item","arguments":{"title":%q,"description":%q}}`, title, strings.Repeat("text ", 300)))
@@ -189,8 +190,8 @@ func (d *faultyStore) create(res *result) {
 }
 
 // verify counts as lost what was acknowledged and is not there, and files that are broken.
-func (d *faultyStore) verify(res *result) {
-	out, err := d.r.command(d.dir, nil, "item", "list", "--all", "--json")
+func (d *faultyStore) verify(res *rig.Result) {
+	out, err := d.r.Command(d.dir, nil, "item", "list", "--all", "--json")
 	if err != nil {
 		res.Lost++
 		res.Note = err.Error()
@@ -202,7 +203,7 @@ func (d *faultyStore) verify(res *result) {
 			res.Note = title + " is lost"
 		}
 	}
-	if _, err := d.r.command(d.dir, nil, "item", "doctor"); err != nil {
+	if _, err := d.r.Command(d.dir, nil, "item", "doctor"); err != nil {
 		res.Lost++
 		res.Note = err.Error()
 	}

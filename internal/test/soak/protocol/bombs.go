@@ -1,4 +1,4 @@
-package main
+package protocol
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/test/bombs"
+	"github.com/copse-dev/copse/internal/test/soak/rig"
 )
 
 const (
@@ -16,26 +17,26 @@ const (
 	bombMemory = 128
 )
 
-// filesThatNeverEnd puts each bomb at each place. It takes the time that it takes.
-func filesThatNeverEnd(r *rig) ([]result, error) {
-	base := filepath.Join(r.dir, "world")
-	w, err := bombs.New(r.ctx, base, r.bin)
+// FilesThatNeverEnd puts each bomb at each place. It takes the time that it takes.
+func FilesThatNeverEnd(r *rig.Rig) ([]rig.Result, error) {
+	base := filepath.Join(r.Dir, "world")
+	w, err := bombs.New(r.Context, base, r.Bin)
 	if err != nil {
 		return nil, err
 	}
-	var results []result
+	var results []rig.Result
 	for _, p := range bombs.Places() {
-		res := result{What: "files that never end, as " + p.Name}
+		res := rig.Result{What: "files that never end, as " + p.Name}
 		var slowest time.Duration
 		var peaks, wrong []string
 		for _, b := range bombs.All() {
 			if !p.Fits(b) {
 				continue
 			}
-			if r.ctx.Err() != nil {
+			if r.Context.Err() != nil {
 				return results, nil //nolint:nilerr // the time is over
 			}
-			o, err := w.Try(r.ctx, p, b, bombPatience)
+			o, err := w.Try(r.Context, p, b, bombPatience)
 			if err == nil && o.Peak > bombMemory {
 				err = fmt.Errorf("%.0f MiB", o.Peak)
 			}

@@ -1,4 +1,4 @@
-package main
+package stores
 
 import (
 	"encoding/json"
@@ -10,21 +10,22 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/test/postgrestest"
+	"github.com/copse-dev/copse/internal/test/soak/rig"
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
 // commented is how many items get comments.
 const commented = 5
 
-// failingDatabase lets servers make, comment, and claim items in one database, which crashes and
+// FailingDatabase lets servers make, comment, and claim items in one database, which crashes and
 // starts again at random moments. A third of the servers is killed with SIGKILL over and over.
 // Afterward the database has each acknowledged item and comment once, the numbers of items have no
 // gaps, and no item was given out twice.
-func failingDatabase(r *rig) ([]result, error) {
-	res := result{What: "servers that are killed with kill -9, and a database that crashes under them"}
+func FailingDatabase(r *rig.Rig) ([]rig.Result, error) {
+	res := rig.Result{What: "servers that are killed with kill -9, and a database that crashes under them"}
 	if postgrestest.Programs() == "" {
 		res.Note = "left out: PostgreSQL is not installed; install the package postgresql"
-		return []result{res}, nil
+		return []rig.Result{res}, nil
 	}
 	db, err := postgrestest.Run()
 	if err != nil {
@@ -35,17 +36,17 @@ func failingDatabase(r *rig) ([]result, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &crashing{rig: r, env: []string{"COPSE_ITEMS=" + postgrestest.Project(db.Address(name), "shop")}, made: map[string]int{}, said: map[string]bool{}, got: map[int]int{}}
-	if _, err := d.command(r.dir, d.env, "item", "init"); err != nil {
+	d := &crashing{Rig: r, env: []string{"COPSE_ITEMS=" + postgrestest.Project(db.Address(name), "shop")}, made: map[string]int{}, said: map[string]bool{}, got: map[int]int{}}
+	if _, err := d.Command(r.Dir, d.env, "item", "init"); err != nil {
 		return nil, err
 	}
 	servers := 3
-	if r.whole {
+	if r.Complete {
 		servers = 12
 	}
 	for id := 1; id <= commented; id++ {
 		title := fmt.Sprintf("commented %d", id)
-		if _, err := d.command(r.dir, d.env, "item", "create", title); err != nil {
+		if _, err := d.Command(r.Dir, d.env, "item", "create", title); err != nil {
 			return nil, err
 		}
 		d.made[title] = id
@@ -55,7 +56,7 @@ func failingDatabase(r *rig) ([]result, error) {
 		working.Go(func() { d.work(i, i%3 == 0) })
 	}
 	const minimum = 2 // crashes
-	for d.crashes < minimum || r.goOn() {
+	for d.crashes < minimum || r.GoOn() {
 		time.Sleep(300*time.Millisecond + time.Duration(d.number(700))*time.Millisecond)
 		db.End(syscall.SIGQUIT)
 		if err := db.Launch(); err != nil {
@@ -76,12 +77,12 @@ func failingDatabase(r *rig) ([]result, error) {
 		res.Lost, res.Note = 1, d.err.Error()
 		res.Survived--
 	}
-	return []result{res}, nil
+	return []rig.Result{res}, nil
 }
 
 // crashing is a database that crashes, and what its servers acknowledged.
 type crashing struct {
-	*rig
+	*rig.Rig
 	env     []string
 	crashes int
 
@@ -98,7 +99,7 @@ type crashing struct {
 func (d *crashing) number(n int) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.random.IntN(n)
+	return d.Random.IntN(n)
 }
 
 func (d *crashing) end() {
@@ -127,7 +128,7 @@ func (d *crashing) fail(err error) {
 // while, and starts another one; these claim nothing, because others get what a dead one held.
 func (d *crashing) work(who int, kill bool) {
 	for n := 0; d.goesOn(); {
-		s, err := stdio.SpawnWith(d.ctx, d.dir, d.env, d.copse(), "mcp", "serve", "--toolsets", "items")
+		s, err := stdio.SpawnWith(d.Context, d.Dir, d.env, d.Copse(), "mcp", "serve", "--toolsets", "items")
 		if err != nil {
 			d.fail(err)
 			return
@@ -188,7 +189,7 @@ func (d *crashing) call(s *stdio.Server, what string, n int, kill bool) bool {
 
 // compare returns an error unless the database has everything that was acknowledged, once.
 func (d *crashing) compare() error {
-	out, err := d.command(d.dir, d.env, "item", "list", "--all", "--json")
+	out, err := d.Command(d.Dir, d.env, "item", "list", "--all", "--json")
 	if err != nil {
 		return err
 	}
@@ -216,7 +217,7 @@ func (d *crashing) compare() error {
 	}
 	var comments strings.Builder
 	for id := 1; id <= commented; id++ {
-		shown, err := d.command(d.dir, d.env, "item", "show", strconv.Itoa(id), "--json")
+		shown, err := d.Command(d.Dir, d.env, "item", "show", strconv.Itoa(id), "--json")
 		if err != nil {
 			return err
 		}

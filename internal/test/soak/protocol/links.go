@@ -1,26 +1,27 @@
-package main
+package protocol
 
 import (
 	"fmt"
 	"path/filepath"
 
 	"github.com/copse-dev/copse/internal/test/racing"
+	"github.com/copse-dev/copse/internal/test/soak/rig"
 )
 
 // racedReads is how many reads race with links in all.
 const racedReads = 20_000
 
-// racingLinks has each kind of file read while it and the directories above it are swapped
+// RacingLinks has each kind of file read while it and the directories above it are swapped
 // for links. It takes the time that it takes.
-func racingLinks(r *rig) ([]result, error) {
-	l, err := racing.New(r.ctx, filepath.Join(r.dir, "world"), r.bin)
+func RacingLinks(r *rig.Rig) ([]rig.Result, error) {
+	l, err := racing.New(r.Context, filepath.Join(r.Dir, "world"), r.Bin)
 	if err != nil {
 		return nil, err
 	}
 	openers := racing.Openers()
-	var results []result
+	var results []rig.Result
 	for _, o := range openers {
-		res := result{What: "reads under racing links: " + o.Name}
+		res := rig.Result{What: "reads under racing links: " + o.Name}
 		if !l.Has(o) {
 			res.Note = "not tried: a program is not installed"
 			results = append(results, res)
@@ -29,7 +30,7 @@ func racingLinks(r *rig) ([]result, error) {
 		var read, refused int
 		var swaps int64
 		for _, file := range o.Files {
-			out, err := l.Try(r.ctx, o, file, racedReads/len(openers)/len(o.Files)+1)
+			out, err := l.Try(r.Context, o, file, racedReads/len(openers)/len(o.Files)+1)
 			if err != nil {
 				return results, fmt.Errorf("%s: %w", o.Name, err)
 			}

@@ -1,4 +1,4 @@
-package main
+package stores
 
 import (
 	"encoding/json"
@@ -6,29 +6,30 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/copse-dev/copse/internal/test/soak/rig"
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
 // processes is how many servers share a store.
 const processes = 16
 
-// manyProcesses lets sixteen servers work on one store at the same time.
-func manyProcesses(r *rig) ([]result, error) {
-	dir, err := r.repository("many")
+// ManyProcesses lets sixteen servers work on one store at the same time.
+func ManyProcesses(r *rig.Rig) ([]rig.Result, error) {
+	dir, err := r.Repository("many")
 	if err != nil {
 		return nil, err
 	}
-	res := result{What: fmt.Sprintf("changes of one store by %d processes at once", processes)}
+	res := rig.Result{What: fmt.Sprintf("changes of one store by %d processes at once", processes)}
 	outcomes := make([]outcome, processes)
 	var working sync.WaitGroup
 	for p := range processes {
-		s, err := stdio.Spawn(r.ctx, dir, r.copse(), "mcp", "serve")
+		s, err := stdio.Spawn(r.Context, dir, r.Copse(), "mcp", "serve")
 		if err != nil {
 			return nil, err
 		}
 		defer s.End()
 		working.Go(func() {
-			for n := 0; n < 15 || r.goOn() && n < 200; n++ {
+			for n := 0; n < 15 || r.GoOn() && n < 200; n++ {
 				if !outcomes[p].step(s, fmt.Sprintf("process %d item %d", p, n)) {
 					return
 				}
@@ -36,7 +37,7 @@ func manyProcesses(r *rig) ([]result, error) {
 		})
 	}
 	working.Wait()
-	out, err := r.command(dir, nil, "item", "list", "--all", "--json")
+	out, err := r.Command(dir, nil, "item", "list", "--all", "--json")
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +52,7 @@ func manyProcesses(r *rig) ([]result, error) {
 	for _, it := range items {
 		ids[it.ID], titles[it.Title] = true, true
 	}
-	first, err := r.command(dir, nil, "item", "show", "1", "--json")
+	first, err := r.Command(dir, nil, "item", "show", "1", "--json")
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func manyProcesses(r *rig) ([]result, error) {
 		res.Lost++
 		res.Note = "two items have one number"
 	}
-	return []result{res}, nil
+	return []rig.Result{res}, nil
 }
 
 // outcome is what became of the changes of one process.
@@ -94,7 +95,7 @@ func (o *outcome) step(s *stdio.Server, title string) bool {
 
 // judge counts which changes are there: titles are those of all items, and commented is
 // the item with all comments.
-func (o *outcome) judge(res *result, titles map[string]bool, commented string) {
+func (o *outcome) judge(res *rig.Result, titles map[string]bool, commented string) {
 	res.Tried += o.changed
 	res.Survived += o.changed
 	if o.err != nil {

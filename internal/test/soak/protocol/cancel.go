@@ -1,4 +1,4 @@
-package main
+package protocol
 
 import (
 	"bytes"
@@ -13,16 +13,17 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/copse"
+	"github.com/copse-dev/copse/internal/test/soak/rig"
 )
 
-// canceled cancels calls at random moments, and ends servers with calls under way. The server
+// Canceled cancels calls at random moments, and ends servers with calls under way. The server
 // is in this process, so that goroutines that stay behind are seen.
-func canceled(r *rig) ([]result, error) {
-	dir, err := r.repository("cancel")
+func Canceled(r *rig.Rig) ([]rig.Result, error) {
+	dir, err := r.Repository("cancel")
 	if err != nil {
 		return nil, err
 	}
-	res := result{What: "calls canceled, or left behind, at random moments: no goroutine and no process stays"}
+	res := rig.Result{What: "calls Canceled, or left behind, at random moments: no goroutine and no process stays"}
 	_, noJust := exec.LookPath("just")
 	asks := []string{
 		`{"name":"get_project_context","arguments":{}}`, `{"name":"list_directory","arguments":{"path":".","depth":5}}`, `{"name":"get_branch_tree","arguments":{}}`,
@@ -32,13 +33,13 @@ func canceled(r *rig) ([]result, error) {
 	}
 	before := runtime.NumGoroutine()
 	calls := 0
-	for session := 0; session < 5 || r.goOn(); session++ {
+	for session := 0; session < 5 || r.GoOn(); session++ {
 		in, feed := io.Pipe()
 		env := app.Env{
 			Args: []string{"mcp", "serve"}, Stdin: in, Stdout: io.Discard, Stderr: io.Discard, Environ: os.Environ(), Dir: dir, GOOS: runtime.GOOS, Now: time.Now,
 		}
 		ended := make(chan struct{})
-		ctx, cancel := context.WithCancel(r.ctx)
+		ctx, cancel := context.WithCancel(r.Context)
 		go func() {
 			defer close(ended)
 			copse.Run(ctx, env)
@@ -46,17 +47,17 @@ func canceled(r *rig) ([]result, error) {
 		var text bytes.Buffer
 		text.WriteString(hello)
 		for id := range 30 {
-			fmt.Fprintf(&text, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", id, asks[r.random.IntN(len(asks))])
+			fmt.Fprintf(&text, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", id, asks[r.Random.IntN(len(asks))])
 		}
 		_, _ = feed.Write(text.Bytes())
 		for id := range 30 {
 			calls++
-			time.Sleep(time.Duration(r.random.IntN(4)) * time.Millisecond)
-			if r.random.IntN(3) > 0 {
-				_, _ = fmt.Fprintf(feed, `{"jsonrpc":"2.0","method":"notifications/canceled","params":{"requestId":%d}}`+"\n", id)
+			time.Sleep(time.Duration(r.Random.IntN(4)) * time.Millisecond)
+			if r.Random.IntN(3) > 0 {
+				_, _ = fmt.Fprintf(feed, `{"jsonrpc":"2.0","method":"notifications/Canceled","params":{"requestId":%d}}`+"\n", id)
 			}
 		}
-		if r.random.IntN(2) == 0 {
+		if r.Random.IntN(2) == 0 {
 			cancel()
 		}
 		_ = feed.Close()
@@ -86,7 +87,7 @@ func canceled(r *rig) ([]result, error) {
 		res.Note = "a task goes on"
 	}
 	res.Survived = res.Tried - res.Lost
-	return []result{res}, nil
+	return []rig.Result{res}, nil
 }
 
 // sleeping reports whether a process works in dir: the task that sleeps.

@@ -1,4 +1,4 @@
-package main
+package writers
 
 import (
 	"cmp"
@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/bearer"
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/github/githubtest"
+	"github.com/copse-dev/copse/internal/test/soak/rig"
 )
 
 // writer is a command that writes a file. It is killed at some moment; what it said to have done
@@ -29,13 +30,13 @@ type writer struct {
 	span time.Duration
 }
 
-// killedWriters kills each kind of writer with SIGKILL, over and over.
-func killedWriters(r *rig) ([]result, error) {
-	dir, err := r.repository("killed")
+// Killed kills each kind of writer with SIGKILL, over and over.
+func Killed(r *rig.Rig) ([]rig.Result, error) {
+	dir, err := r.Repository("killed")
 	if err != nil {
 		return nil, err
 	}
-	home := filepath.Join(r.dir, "home")
+	home := filepath.Join(r.Dir, "home")
 	if err := os.MkdirAll(filepath.Join(home, ".cursor"), 0o700); err != nil {
 		return nil, err
 	}
@@ -49,20 +50,20 @@ func killedWriters(r *rig) ([]result, error) {
 	}
 	defer github.Close()
 	env = append(env, "GITHUB_API_URL="+github.URL, "GH_TOKEN=soak")
-	if out, err := exec.CommandContext(r.ctx, "git", "-C", dir, "remote", "add", "origin", "https://github.com/acme/app.git").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(r.Context, "git", "-C", dir, "remote", "add", "origin", "https://github.com/acme/app.git").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("git remote: %w: %s", err, out)
 	}
-	if _, err := r.command(dir, nil, "branch", "link", "feature/b", "--pr", "7"); err != nil {
+	if _, err := r.Command(dir, nil, "branch", "link", "feature/b", "--pr", "7"); err != nil {
 		return nil, err
 	}
-	k := &killing{rig: r, dir: dir, home: home, env: env}
+	k := &killing{Rig: r, dir: dir, home: home, env: env}
 	writers, err := k.writers()
 	if err != nil {
 		return nil, err
 	}
 	begin := time.Now()
-	span := r.until.Sub(begin)
-	var results []result
+	span := r.Until.Sub(begin)
+	var results []rig.Result
 	for i, w := range writers {
 		res, err := k.kill(w, begin.Add(span*time.Duration(i+1)/time.Duration(len(writers))))
 		if err != nil {
@@ -75,25 +76,25 @@ func killedWriters(r *rig) ([]result, error) {
 
 // killing is a project and a home that killed writers leave whole.
 type killing struct {
-	*rig
+	*rig.Rig
 	dir, home string
 	env       []string
 }
 
 // kill starts a writer over and over until a moment, and kills most of its runs.
-func (k *killing) kill(w writer, until time.Time) (result, error) {
-	res := result{What: "kill -9 while writing " + w.what}
+func (k *killing) kill(w writer, until time.Time) (rig.Result, error) {
+	res := rig.Result{What: "kill -9 while writing " + w.what}
 	var acknowledged []int
 	killed := 0
 	typical := max(w.span, 30*time.Millisecond)
-	for n := 0; n < 10 || time.Now().Before(until) && k.ctx.Err() == nil; n++ {
-		cmd := exec.CommandContext(k.ctx, k.copse(), w.args(n)...)
+	for n := 0; n < 10 || time.Now().Before(until) && k.Context.Err() == nil; n++ {
+		cmd := exec.CommandContext(k.Context, k.Copse(), w.args(n)...)
 		cmd.Dir, cmd.Env = cmp.Or(w.dir, k.dir), k.env
 		start := time.Now()
 		if err := cmd.Start(); err != nil {
 			return res, err
 		}
-		kill := time.AfterFunc(time.Duration(k.random.Int64N(int64(typical*5/4))), func() { _ = cmd.Process.Kill() })
+		kill := time.AfterFunc(time.Duration(k.Random.Int64N(int64(typical*5/4))), func() { _ = cmd.Process.Kill() })
 		err := cmd.Wait()
 		res.Tried++
 		if w.span == 0 && (kill.Stop() || err == nil) {
@@ -143,7 +144,7 @@ func (k *killing) items() writer {
 		what: "work items",
 		args: func(n int) []string { return []string{"item", "create", fmt.Sprintf("item number %d", n)} },
 		check: func(acknowledged []int) error {
-			out, err := k.command(k.dir, nil, "item", "list", "--all", "--json")
+			out, err := k.Command(k.dir, nil, "item", "list", "--all", "--json")
 			if err != nil {
 				return err
 			}
@@ -159,16 +160,16 @@ func (k *killing) items() writer {
 
 // claims claims an item in each run. check makes the item of the next one.
 func (k *killing) claims() (writer, error) {
-	dir, err := k.repository("claimed") // a killed create leaves a gap in the numbers of its project
+	dir, err := k.Repository("claimed") // a killed create leaves a gap in the numbers of its project
 	return writer{
 		what: "claims of work items",
 		dir:  dir,
 		args: func(n int) []string { return []string{"item", "claim", fmt.Sprint(n + 1)} },
 		check: func(acknowledged []int) error {
-			if _, err := k.command(dir, nil, "item", "create", "to be claimed"); err != nil {
+			if _, err := k.Command(dir, nil, "item", "create", "to be claimed"); err != nil {
 				return err
 			}
-			out, err := k.command(dir, nil, "item", "list", "--all", "--json")
+			out, err := k.Command(dir, nil, "item", "list", "--all", "--json")
 			if err != nil {
 				return err
 			}
@@ -217,8 +218,8 @@ func (k *killing) branchState() writer {
 func (k *killing) repositories() (writer, error) {
 	var repos []string
 	for i := range 40 {
-		repo := filepath.Join(k.rig.dir, fmt.Sprintf("repo-%d", i))
-		if out, err := exec.CommandContext(k.ctx, "git", "init", "-q", repo).CombinedOutput(); err != nil {
+		repo := filepath.Join(k.Rig.Dir, fmt.Sprintf("repo-%d", i))
+		if out, err := exec.CommandContext(k.Context, "git", "init", "-q", repo).CombinedOutput(); err != nil {
 			return writer{}, fmt.Errorf("git init: %w: %s", err, out)
 		}
 		repos = append(repos, repo)
@@ -253,7 +254,7 @@ func (k *killing) clientConfig() (writer, error) {
 	}
 	complete := map[string]bool{other: true} // the texts that the file can have
 	for _, verb := range []string{"install", "uninstall"} {
-		if _, err := k.command(k.dir, k.env, "mcp", verb, "--client", "cursor"); err != nil {
+		if _, err := k.Command(k.dir, k.env, "mcp", verb, "--client", "cursor"); err != nil {
 			return writer{}, err
 		}
 		text, err := os.ReadFile(config)
@@ -314,7 +315,7 @@ func (k *killing) registry() (writer, error) {
 
 func (k *killing) token() (writer, error) {
 	file := bearer.NewStore(filepath.Join(k.home, "copse", "tokens")).File(k.dir)
-	_, err := file.Token(k.ctx)
+	_, err := file.Token(k.Context)
 	return writer{
 		what: "a token of copse up",
 		args: func(int) []string { return []string{"up", "--rotate-token"} },
@@ -333,7 +334,7 @@ func (k *killing) answers() writer {
 		what: "kept answers of GitHub",
 		args: func(int) []string { return []string{"branch", "status", "feature/b", "--fresh"} },
 		check: func(acknowledged []int) error {
-			out, err := k.command(k.dir, k.env, "branch", "status", "feature/b")
+			out, err := k.Command(k.dir, k.env, "branch", "status", "feature/b")
 			if err == nil && len(acknowledged) > 0 && !strings.Contains(out, "A title") {
 				err = fmt.Errorf("the answer is lost: %s", out)
 			}
@@ -382,7 +383,7 @@ func (k *killing) journal() writer {
 		what: "the journal of tasks",
 		args: func(int) []string { return []string{"task", "run", "hello"} },
 		check: func([]int) error {
-			out, err := k.command(k.dir, []string{"XDG_STATE_HOME=" + k.home}, "context", "--sections", "task", "--json")
+			out, err := k.Command(k.dir, []string{"XDG_STATE_HOME=" + k.home}, "context", "--sections", "task", "--json")
 			if err == nil && strings.Contains(out, `"unavailable"`) {
 				err = fmt.Errorf("the journal cannot be read: %s", out)
 			}

@@ -1,4 +1,4 @@
-package main
+package writers
 
 import (
 	"context"
@@ -11,22 +11,23 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
+	"github.com/copse-dev/copse/internal/test/soak/rig"
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
-// clockGoesBack changes files in the past and in the future, of the same size each time, and
+// ClockGoesBack changes files in the past and in the future, of the same size each time, and
 // expects the next call to see it; and works on a store with a clock that jumps.
-func clockGoesBack(r *rig) ([]result, error) {
-	dir, err := r.repository("clock")
+func ClockGoesBack(r *rig.Rig) ([]rig.Result, error) {
+	dir, err := r.Repository("clock")
 	if err != nil {
 		return nil, err
 	}
-	s, err := stdio.Spawn(r.ctx, dir, r.copse(), "mcp", "serve")
+	s, err := stdio.Spawn(r.Context, dir, r.Copse(), "mcp", "serve")
 	if err != nil {
 		return nil, err
 	}
 	defer s.End()
-	seen := result{What: "files that change while the clock goes back and forth"}
+	seen := rig.Result{What: "files that change while the clock goes back and forth"}
 	path := filepath.Join(dir, ".tic", "items", "1.md")
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -37,8 +38,8 @@ func clockGoesBack(r *rig) ([]result, error) {
 	if err != nil {
 		return nil, err
 	}
-	for n := 0; n < 50 || r.goOn() && n < 5000; n++ {
-		when := time.Now().Add(time.Duration(r.random.Int64N(int64(48*time.Hour))) - 24*time.Hour)
+	for n := 0; n < 50 || r.GoOn() && n < 5000; n++ {
+		when := time.Now().Add(time.Duration(r.Random.Int64N(int64(48*time.Hour))) - 24*time.Hour)
 		word := fmt.Sprintf("Title %04d", n)
 		if err := rewrite(path, strings.Replace(string(text), "First", word, 1), when); err != nil {
 			return nil, err
@@ -65,7 +66,7 @@ func clockGoesBack(r *rig) ([]result, error) {
 		}
 	}
 	jumps, err := jumpingClock(r)
-	return []result{seen, jumps}, err
+	return []rig.Result{seen, jumps}, err
 }
 
 // rewrite replaces a file and gives it a time.
@@ -77,14 +78,14 @@ func rewrite(path, text string, when time.Time) error {
 }
 
 // jumpingClock works on a store whose clock jumps by hours in both directions.
-func jumpingClock(r *rig) (result, error) {
-	res := result{What: "work items under a clock that jumps"}
-	dir := filepath.Join(r.dir, "jumps")
+func jumpingClock(r *rig.Rig) (rig.Result, error) {
+	res := rig.Result{What: "work items under a clock that jumps"}
+	dir := filepath.Join(r.Dir, "jumps")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return res, err
 	}
 	clock := func() time.Time {
-		return time.Now().Add(time.Duration(r.random.Int64N(int64(6*time.Hour))) - 3*time.Hour)
+		return time.Now().Add(time.Duration(r.Random.Int64N(int64(6*time.Hour))) - 3*time.Hour)
 	}
 	store := local.New(location.Search{Dir: dir}, clock)
 	defer store.Close()

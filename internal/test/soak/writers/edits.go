@@ -1,4 +1,4 @@
-package main
+package writers
 
 import (
 	"bytes"
@@ -9,17 +9,19 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/copse-dev/copse/internal/test/soak/rig"
 )
 
-// editedMeanwhile installs and uninstalls a client's entry while another program, which knows
+// EditedMeanwhile installs and uninstalls a client's entry while another program, which knows
 // of no lock, edits the same file. None of that program's edits may be lost.
-func editedMeanwhile(r *rig) ([]result, error) {
-	res := result{What: "edits of another program while a client is configured"}
-	dir, err := r.repository("edited")
+func EditedMeanwhile(r *rig.Rig) ([]rig.Result, error) {
+	res := rig.Result{What: "edits of another program while a client is configured"}
+	dir, err := r.Repository("edited")
 	if err != nil {
 		return nil, err
 	}
-	home := filepath.Join(r.dir, "home")
+	home := filepath.Join(r.Dir, "home")
 	config := filepath.Join(home, ".cursor", "mcp.json")
 	if err := os.MkdirAll(filepath.Dir(config), 0o700); err != nil {
 		return nil, err
@@ -37,7 +39,7 @@ func editedMeanwhile(r *rig) ([]result, error) {
 				return
 			default:
 			}
-			cmd := exec.CommandContext(r.ctx, r.copse(), "mcp", []string{"install", "uninstall"}[n%2], "--client", "cursor")
+			cmd := exec.CommandContext(r.Context, r.Copse(), "mcp", []string{"install", "uninstall"}[n%2], "--client", "cursor")
 			cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				refused++
@@ -46,7 +48,7 @@ func editedMeanwhile(r *rig) ([]result, error) {
 			installs++
 		}
 	}()
-	for edit := 1; res.Tried < 200 || r.goOn(); edit++ {
+	for edit := 1; res.Tried < 200 || r.GoOn(); edit++ {
 		lost, err := editOnce(config, edit)
 		if err != nil {
 			return nil, err
@@ -57,14 +59,14 @@ func editedMeanwhile(r *rig) ([]result, error) {
 		} else {
 			res.Survived++
 		}
-		time.Sleep(time.Duration(r.random.Int64N(int64(10 * time.Millisecond))))
+		time.Sleep(time.Duration(r.Random.Int64N(int64(10 * time.Millisecond))))
 	}
 	close(stop)
 	if err := <-stopped; err != nil {
 		return nil, err
 	}
 	res.Note = fmt.Sprintf("over %d installs, of which %d gave up%s", installs, refused, reason)
-	return []result{res}, nil
+	return []rig.Result{res}, nil
 }
 
 // editOnce counts up a number in the file, as a program does that replaces it without looking

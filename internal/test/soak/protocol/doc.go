@@ -1,0 +1,2 @@
+// Package protocol sends a server many calls, cancellations, and input that no client would send.
+package protocol
