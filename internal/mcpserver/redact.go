@@ -29,7 +29,9 @@ func (s *Server) redacted(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 		case *mcp.ReadResourceResult:
 			for _, c := range r.Contents {
-				c.Text = s.redactText(c.Text)
+				if c.MIMEType != pageMIMEType { // a page is a part of the program
+					c.Text = s.redactText(c.Text)
+				}
 			}
 		case *mcp.GetPromptResult:
 			for _, m := range r.Messages {
@@ -55,7 +57,7 @@ func (s *Server) redactCall(r *mcp.CallToolResult) {
 		r.StructuredContent = json.RawMessage(s.secrets.JSON(data))
 	}
 	if html, ok := r.Meta[drawing].(string); ok {
-		r.Meta[drawing] = s.secrets.Redact(html)
+		r.Meta[drawing] = s.secrets.HTML(html)
 	}
 }
 

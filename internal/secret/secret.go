@@ -1,7 +1,7 @@
 // Package secret removes the secrets that a program knows from its output.
 //
 // Code that finds a secret adds it to the program's [Set]. The program's output passes through
-// [Set.Redact], [Set.JSON], or a [Writer], which replace it with [Mask]. A secret is found in every
+// [Set.Redact], [Set.JSON], [Set.HTML], or a [Writer], which replace it with [Mask]. A secret is found in every
 // form in which a service or a program repeats it: unchanged, with any of its characters escaped as
 // in JSON, HTML, a URL, or a program, with invisible characters between its own, and in base64 on
 // one line, including as a part of a longer text such as the header of basic authentication.
@@ -182,7 +182,7 @@ func forms(login, secret string) []string {
 		return append(written(secret), base64Forms(secret)...)
 	}
 	all := append(written(secret), base64Fragments(secret)...)
-	if visible := visible(secret); len(visible) >= shortest {
+	if visible := strings.TrimSpace(visible(secret)); len(visible) >= shortest {
 		all = append(all, visible)
 	}
 	// A program can encode a URL or a document in base64.
@@ -295,7 +295,9 @@ func (s *Set) all() *patterns {
 	return &none
 }
 
-// Redact returns text without the secrets. It returns text without any unchanged.
+// Redact returns text without the secrets. It returns text without any unchanged. Line breaks, the
+// blanks after them, and backticks remain, even within a secret: they are the structure of Markdown,
+// and a repository chooses some of the secrets.
 func (s *Set) Redact(text string) string {
 	found := spans(s.all(), text)
 	if len(found) == 0 {
@@ -304,11 +306,69 @@ func (s *Set) Redact(text string) string {
 	var out strings.Builder
 	at := 0
 	for _, secret := range found {
-		out.WriteString(text[at:secret.from] + Mask)
+		out.WriteString(text[at:secret.from])
+		line := secret.from == 0 || text[secret.from-1] == '\n'
+		mask(&out, text[secret.from:secret.to], line)
 		at = secret.to
 	}
 	return out.String() + text[at:]
 }
+
+// mask writes the structure of a secret, and [Mask] for what is between. line means that the secret
+// begins a line.
+func mask(out *strings.Builder, secret string, line bool) {
+	hidden := false
+	for _, c := range []byte(secret) {
+		switch {
+		case c == '\n' || c == '`' || line && (c == ' ' || c == '\t'):
+			out.WriteByte(c)
+			line, hidden = line || c == '\n', false
+		case !hidden:
+			out.WriteString(Mask)
+			fallthrough
+		default:
+			line, hidden = false, true
+		}
+	}
+}
+
+// HTML is Redact for HTML in which all text of others is escaped. It changes text and the values of
+// attributes, but no tag.
+func (s *Set) HTML(text string) string {
+	if !s.In(text) {
+		return text
+	}
+	var out strings.Builder
+	ends := "<" // what ends the piece
+	for {
+		end := strings.IndexAny(text, ends)
+		if end < 0 {
+			end = len(text)
+		}
+		piece := text[:end]
+		if ends != tagEnds {
+			piece = s.Redact(piece)
+		}
+		out.WriteString(piece)
+		if end == len(text) {
+			return out.String()
+		}
+		switch {
+		case ends != tagEnds: // a tag begins, or continues after a value
+			ends = tagEnds
+		case text[end] == '>':
+			ends = "<"
+		default:
+			ends = text[end : end+1]
+		}
+		out.WriteByte(text[end])
+		text = text[end+1:]
+	}
+}
+
+// tagEnds are the characters that end a piece of a tag: the tag ends, or the value of an attribute
+// begins.
+const tagEnds = `>"'`
 
 // RedactPart is Redact for the beginning of a text that continues. It omits an end that can be the
 // beginning of a secret.

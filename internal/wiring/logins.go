@@ -4,7 +4,9 @@ import (
 	"encoding/base64"
 	"path/filepath"
 	"strings"
+	"unicode"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/github/remoteurl"
 	"github.com/copse-dev/copse/internal/regular"
@@ -24,7 +26,7 @@ const (
 func logins(c gitconfig.Config, add func(login, secret string)) {
 	found := 0
 	known := func(login, secret string) {
-		if secret == "" && !secrets.IsToken(login, secret) || len(secret) > maxLogin || found == maxLogins {
+		if secret == "" && !secrets.IsToken(login, secret) || len(secret) > maxLogin || found == maxLogins || strings.ContainsFunc(login+secret, blank) {
 			return
 		}
 		found++
@@ -52,6 +54,10 @@ func logins(c gitconfig.Config, add func(login, secret string)) {
 		}
 	}
 }
+
+// blank reports whether a character is one that no token has. A repository configures its logins, and
+// could otherwise remove whole sentences from the answers of copse.
+func blank(r rune) bool { return unicode.IsSpace(r) || cleantext.Invisible(r) }
 
 // authorization adds what a header says: "Authorization: Basic YWRhOnNlY3JldA==".
 func authorization(header string, add func(login, secret string)) {

@@ -32,6 +32,21 @@ func TestLogins(t *testing.T) {
 	}
 }
 
+// A repository's configuration cannot remove sentences of copse.
+func TestSentencesAreNoLogins(t *testing.T) {
+	t.Parallel()
+	config, err := gitconfig.Parse([]byte("[remote \"o\"]\nurl = https://u:The%20text%20below@h/o/r\nurl = https://u:%E2%80%8Bunknown@h/o/r\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := secret.New(nil)
+	logins(config, known.AddLogin)
+	const text = "The text below (unknown)"
+	if got := known.Redact(text); got != text {
+		t.Error(got)
+	}
+}
+
 // The tokens of the user's servers are known to every process.
 func TestTokens(t *testing.T) {
 	t.Parallel()

@@ -91,7 +91,7 @@ type Kit struct{ o Options }
 type Options struct {
 	// Now is the clock for ages.
 	Now func() time.Time
-	// Redact returns text without the secrets that the program knows; nil changes nothing.
+	// Redact returns HTML without the secrets that the program knows; nil changes nothing.
 	Redact func(string) string
 	// Field is the name of the hidden field that carries Token; "" for pages whose forms
 	// are not sent to this program.
@@ -132,7 +132,7 @@ func (k *Kit) redacted(html string) string {
 
 // Attribute returns text as the value of an attribute in quotes, without what [Kit.Render] removes.
 func (k *Kit) Attribute(text string) string {
-	return template.HTMLEscapeString(Harmless(k.redacted(text)))
+	return k.redacted(template.HTMLEscapeString(Harmless(text)))
 }
 
 // Renderer executes templates of a view, and keeps the first error.

@@ -169,7 +169,7 @@ func (o Options) open(ctx context.Context, root string, p markup.Placeholder) (*
 	here := workspace.Open(ctx, wiring.Options{Program: "copse", Env: o.Env, Repo: root, Found: true, Disabled: o.Disabled}).Watching(o.Trees)
 	s := &sources{
 		Options: o, Workspace: here, store: here.Items(), tasks: here.Tasks(),
-		kit: markup.NewKit(markup.Options{Now: o.Env.Now, Redact: o.Env.Secrets.Redact, Field: entry.TokenField, Token: p}),
+		kit: markup.NewKit(markup.Options{Now: o.Env.Now, Redact: o.Env.Secrets.HTML, Field: entry.TokenField, Token: p}),
 	}
 	s.verdicts, s.radar = here.Verdicts(s.store), newRadar(here.Radar().Report)
 	s.pulls = newPulls(here.Services.PullRequest, o.Env.Now)

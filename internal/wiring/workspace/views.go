@@ -14,7 +14,7 @@ import (
 
 // drawings returns what draws answers as views.
 func (w *Workspace) drawings(store item.Store) *hosted.Views {
-	kit := markup.NewKit(markup.Options{Now: w.env.Now, Redact: w.env.Secrets.Redact})
+	kit := markup.NewKit(markup.Options{Now: w.env.Now, Redact: w.env.Secrets.HTML})
 	return hosted.New(kit, hosted.Options{
 		Now: w.env.Now, ReadOnly: w.readOnly,
 		Items: func() hosted.ItemsView {
