@@ -103,13 +103,24 @@ func (s *Site) Close() {
 	}
 }
 
+// find returns the board that a request is for, nil if there is none, and the path below it.
+func (s *Site) find(r *http.Request) (at *mounted, rest string) {
+	id, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, Path), "/")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.boards[id], rest
+}
+
+// Known reports whether a request has a session.
+func (s *Site) Known(r *http.Request) bool {
+	at, _ := s.find(r)
+	return at != nil && at.door.Session(r) != nil
+}
+
 // ServeHTTP answers a request below Path.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	headers(w.Header())
-	id, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, Path), "/")
-	s.mu.Lock()
-	at := s.boards[id]
-	s.mu.Unlock()
+	at, rest := s.find(r)
 	if at == nil {
 		entry.Refuse(w, r, "Page not found, or its server has restarted.")
 		return

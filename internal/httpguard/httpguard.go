@@ -11,7 +11,8 @@
 //   - the bearer token must be right, unless none is required, or the route is
 //     open. It is compared in constant time;
 //   - bodies, headers, and their duration have limits, and so has the number of
-//     requests of one client.
+//     requests of one client. Requests of strangers do not count against the clients that
+//     are admitted.
 //
 // A refused client gets the reason as a JSON-RPC error without an id, which MCP
 // clients show, and never a hint about the right token.
@@ -47,6 +48,9 @@ type Options struct {
 	Origins []string
 	// Open are paths that require no token.
 	Open []string
+	// Known reports whether a request that needs no token is from a client with a login of its own;
+	// nil takes all for such.
+	Known func(*http.Request) bool
 	// Rate is the maximum number of requests per second of one client; 0 is DefaultRate.
 	Rate int
 	// Now is the clock of the limits.
@@ -60,14 +64,17 @@ type guard struct {
 	hosts   []string
 	origins []string
 	open    []string
-	rates   *rates
+	known   func(*http.Request) bool
+	// admitted and strangers count requests apart.
+	admitted, strangers *rates
 }
 
 // New guards a handler.
 func New(o Options, next http.Handler) http.Handler {
 	g := &guard{
 		next: next, token: o.Token,
-		origins: o.Origins, open: o.Open, rates: newRates(o.Rate, o.Now),
+		origins: o.Origins, open: o.Open, known: o.Known,
+		admitted: newRates(o.Rate, o.Now), strangers: newRates(o.Rate, o.Now),
 	}
 	for _, h := range o.Hosts {
 		g.hosts = append(g.hosts, strings.ToLower(h))
@@ -106,12 +113,17 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if g.token != nil && !slices.Contains(g.open, r.URL.Path) && !g.knowsToken(r.Header.Values("Authorization")) {
+	admitted := g.admits(r)
+	if !admitted && g.token != nil && !slices.Contains(g.open, r.URL.Path) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		refuse(w, http.StatusUnauthorized, "A bearer token is required; `copse mcp config` shows the header to send")
 		return
 	}
-	if !g.rates.take(r.RemoteAddr) {
+	rates := g.strangers
+	if admitted {
+		rates = g.admitted
+	}
+	if !rates.take(r.RemoteAddr) {
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusTooManyRequests, "Too many requests from this client; wait a second and send fewer at once")
 		return
@@ -176,6 +188,14 @@ func (g *guard) trusts(host string, origins []string) bool {
 // another program's.
 func OwnOrigin(origin, host string) bool {
 	return strings.EqualFold(origin, "http://"+host)
+}
+
+// admits reports whether a request has the token or, where none is required, is from a known client.
+func (g *guard) admits(r *http.Request) bool {
+	if g.token != nil {
+		return g.knowsToken(r.Header.Values("Authorization"))
+	}
+	return g.known == nil || g.known(r)
 }
 
 func (g *guard) knowsToken(headers []string) bool {

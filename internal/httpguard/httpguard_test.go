@@ -233,3 +233,39 @@ func TestRates(t *testing.T) {
 	}
 	t.Error("many clients together have no limit")
 }
+
+// Requests that need no token do not use up the rate of the clients that have it.
+func TestStrangersHaveTheirOwnRate(t *testing.T) {
+	t.Parallel()
+	known := func(r *http.Request) bool { return r.Header.Get("Cookie") == "known" }
+	for name, o := range map[string]httpguard.Options{
+		"an open path":     {Token: func() string { return token }, Open: []string{"/open"}},
+		"a login of pages": {Known: known},
+	} {
+		o.Rate, o.Now = 10, func() time.Time { return time.Unix(0, 0) }
+		guarded := httpguard.New(o, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		ask := func(from, path string, login bool) int {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, nil)
+			r.RemoteAddr = from
+			if login {
+				r.Header.Set("Authorization", "Bearer "+token)
+				r.Header.Set("Cookie", "known")
+			}
+			w := httptest.NewRecorder()
+			guarded.ServeHTTP(w, r)
+			return w.Code
+		}
+		refused := 0
+		for i := range 1000 {
+			if ask(fmt.Sprint("stranger ", i), "/open", false) == http.StatusTooManyRequests {
+				refused++
+			}
+		}
+		if refused == 0 {
+			t.Errorf("%s: strangers have no limit", name)
+		}
+		if got := ask("client", "/closed", true); got != http.StatusOK {
+			t.Errorf("%s: a client gets %d", name, got)
+		}
+	}
+}

@@ -15,6 +15,10 @@ import (
 	"github.com/copse-dev/copse/internal/wiring/servers"
 )
 
+type pages struct{ http.Handler }
+
+func (pages) Known(*http.Request) bool { return true }
+
 // Requests to the board need no token, and come from this machine alone: with a Host and an
 // Origin that are its own, over loopback. The routes beside it still need the token.
 func TestBoardIsLocal(t *testing.T) {
@@ -23,7 +27,7 @@ func TestBoardIsLocal(t *testing.T) {
 		g := servers.NewGate(bearer.NewStore(filepath.Join(t.TempDir(), "tokens")), httpguard.Options{
 			Open: []string{"/healthz"}, Hosts: []string{"192.0.2.1"}, Origins: []string{"http://localhost:5173"}, Now: time.Now, Rate: 10_000,
 		}, open, func(string) {})
-		page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+		page := pages{http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })}
 		g.Beside("/state", "/board/", page)
 		server := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) })
 		guarded, err := g.Guard(t.Context(), supervisor.Worktree{Key: "/state"}, server)

@@ -28,7 +28,14 @@ type Gate struct {
 // beside is the part of a server below a path for browsers, which send no token.
 type beside struct {
 	path    string
-	handler http.Handler
+	handler Pages
+}
+
+// Pages is a handler with its own login.
+type Pages interface {
+	http.Handler
+	// Known reports whether a request has that login.
+	Known(r *http.Request) bool
 }
 
 var _ supervisor.Gate = (*Gate)(nil)
@@ -42,7 +49,7 @@ func NewGate(tokens bearer.Store, guard httpguard.Options, open bool, loaded fun
 // Beside routes requests below a path of the server with a key to a handler with its own login.
 // Host, Origin, and rate are checked as for all others, and only clients of this machine are
 // admitted. Call it before the server starts.
-func (g *Gate) Beside(key, path string, handler http.Handler) {
+func (g *Gate) Beside(key, path string, handler Pages) {
 	if g.beside == nil {
 		g.beside = make(map[string]beside)
 	}
@@ -51,7 +58,7 @@ func (g *Gate) Beside(key, path string, handler http.Handler) {
 
 // split sends requests below the path to the handler beside the server, and others to it.
 func (b beside) split(open httpguard.Options, server http.Handler) http.Handler {
-	open.Token, open.Origins, open.Hosts = nil, nil, nil
+	open.Token, open.Origins, open.Hosts, open.Known = nil, nil, nil, b.handler.Known
 	pages := httpguard.New(open, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !local(r) {
 			http.Error(w, "only this machine can open the board; use a tunnel, such as ssh -L", http.StatusForbidden)
