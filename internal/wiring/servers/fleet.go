@@ -70,7 +70,8 @@ var _ route.Worktrees = (*Fleet)(nil)
 func (*Fleet) Follows() bool { return true }
 
 // Find returns the worktree of a call. A call that names a worktree, from a session whose
-// directory is known, reaches those of the same repository.
+// directory is known, reaches those of the same repository, and none if the directory is in no
+// repository that copse can use.
 func (f *Fleet) Find(ctx context.Context, named string, dirs []string) (*route.Worktree, error) {
 	common, missing := "", ""
 	var here *served
@@ -82,13 +83,16 @@ func (f *Fleet) Find(ctx context.Context, named string, dirs []string) (*route.W
 			common = cmp.Or(common, repo.CommonDir())
 		}
 		if one := f.at(root); one != nil {
-			here = one
+			here, common = one, cmp.Or(common, one.common)
 			break
 		}
 		missing = cmp.Or(missing, root)
 	}
 	if named == "" && here != nil {
 		return here.worktree, nil
+	}
+	if missing != "" && common == "" {
+		return nil, &toolset.ArgumentError{Name: "worktree", Message: "This session is in " + missing + ", which is not in a git repository that copse can use", Hint: "Start the client in a worktree that `copse up` serves."}
 	}
 	candidates := f.candidates(ctx, common)
 	hint := "Use one of: " + workspace.Names(candidates)

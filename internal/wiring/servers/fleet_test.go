@@ -2,6 +2,7 @@ package servers_test
 
 import (
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -74,6 +75,18 @@ func TestOneEndpoint(t *testing.T) {
 	// What a model names stays in the repository of its session.
 	if _, err := all.Find(t.Context(), other, []string{root}); err == nil {
 		t.Error("a session can name a worktree of another repository")
+	}
+	// A directory without a repository, or with a damaged one, reaches none.
+	damaged := filepath.Join(g.Home, "damaged")
+	if err := os.MkdirAll(filepath.Join(damaged, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{g.Home, damaged, filepath.Join(g.Home, "gone")} {
+		for _, name := range []string{other, "elsewhere", "topic"} {
+			if _, err := all.Find(t.Context(), name, []string{dir}); err == nil || strings.Contains(err.Error(), linked) || strings.Contains(err.Error(), other) {
+				t.Errorf("a session in %s reaches %s: %v", dir, name, err)
+			}
+		}
 	}
 	if _, err := all.Find(t.Context(), "topic", []string{root}); err != nil {
 		t.Error(err)
