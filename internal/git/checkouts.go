@@ -76,7 +76,7 @@ func (r *Repo) Checkouts(ctx context.Context) ([]Worktree, error) {
 			}
 			list = appendCheckout(list, root, e.gitDir, r.at.CommonDir)
 		}
-		return list, nil
+		return r.listed(list), nil
 	})
 }
 

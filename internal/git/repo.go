@@ -45,6 +45,12 @@ func (r *Repo) Bare() bool { return r.at.Root == "" }
 // "" if the main repository is bare, or does not name its worktree.
 func (r *Repo) MainRoot() string { return r.at.MainRoot }
 
+// Owned reports whether git's directory belongs to this worktree: it is the .git there, lies below
+// it, or names it. Otherwise only the .git of the worktree, which can be a stranger's, leads to the
+// repository. Such a worktree does not share files with the others of the repository, and the
+// methods of Repo do not list those.
+func (r *Repo) Owned() bool { return r.at.Owned }
+
 // GitDir returns git's directory for this worktree, with its HEAD and index.
 func (r *Repo) GitDir() string { return r.at.GitDir }
 

@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -101,6 +102,56 @@ func TestSharedRootOfStranger(t *testing.T) {
 	gittest.Write(t, filepath.Join(stranger, ".git"), "gitdir: ../app/.bare/worktrees/feat\n")
 	if got := sharedRoot(t, g, base, stranger); got != "" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// A worktree that the git directory does not know sees no other one, however its .git leads there.
+func TestOwned(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	base := gittest.Dir(t)
+	app, apart, gone := filepath.Join(base, "app"), filepath.Join(base, "apart"), filepath.Join(base, "gone")
+	hidden(g, app)
+	gittest.Write(t, filepath.Join(app, ".git"), "gitdir: ./.bare\n")
+	g.Run(base, "init", "-q", "--separate-git-dir=apart.git", "apart")
+	g.Commit(apart, "first")
+	g.Run(apart, "worktree", "add", "-q", "../linked")
+	g.Run(apart, "worktree", "add", "-q", gone)
+	if err := os.RemoveAll(gone); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"bare": "app/.bare", "apart": "apart.git", "stale": "apart.git/worktrees/gone"} {
+		gittest.Write(t, filepath.Join(base, "archive "+name, ".git"), "gitdir: ../"+to+"\n")
+	}
+	for dir, owned := range map[string]bool{
+		"app": true, "app/main": true, "app/.bare": true, "linked": true, "apart.git": true,
+		"apart": false, "archive bare": false, "archive apart": false, "archive stale": false,
+	} {
+		repo, err := git.Discover(t.Context(), filepath.Join(base, dir), git.Options{Env: g.Env, Named: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if repo.Owned() != owned {
+			t.Errorf("%s: owned is %t", dir, !owned)
+		}
+		for what, list := range map[string]func(context.Context) ([]git.Worktree, error){"worktrees": repo.Worktrees, "checkouts": repo.Checkouts} {
+			all, err := list(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range all {
+				if !owned && !w.Bare && w.Path != repo.Root() {
+					t.Errorf("%s: the %s have %s", dir, what, w.Path)
+				}
+			}
+			if owned && len(all) < 2 && what == "worktrees" {
+				t.Errorf("%s: the %s are %v", dir, what, all)
+			}
+		}
+	}
+	g.Run(apart, "config", "core.worktree", apart)
+	if repo, err := git.Discover(t.Context(), apart, git.Options{Env: g.Env}); err != nil || !repo.Owned() {
+		t.Errorf("with core.worktree: %v", err)
 	}
 }
 

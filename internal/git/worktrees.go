@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/git/operation"
@@ -48,11 +49,20 @@ func (r *Repo) Worktrees(ctx context.Context) ([]Worktree, error) {
 			}
 			list, err := r.linked()
 			if !errors.Is(err, errTooMany) {
-				return list, err
+				return r.listed(list), err
 			}
 		}
-		return r.askWorktrees(ctx)
+		list, err := r.askWorktrees(ctx)
+		return r.listed(list), err
 	})
+}
+
+// listed returns the worktrees that the repository shows to this one.
+func (r *Repo) listed(list []Worktree) []Worktree {
+	if r.at.Owned {
+		return list
+	}
+	return slices.DeleteFunc(list, func(w Worktree) bool { return !w.Bare && w.Path != r.at.Root })
 }
 
 // askWorktrees asks the git program.

@@ -69,7 +69,8 @@ type Worktree struct {
 	Root string
 	// Main is the root of the main worktree, if Root is that of a linked one.
 	Main string
-	// Common is git's directory, which all worktrees share; "" outside git.
+	// Common is git's directory, which all worktrees share; "" outside git, and where that directory
+	// does not know this one.
 	Common string
 }
 
@@ -80,7 +81,10 @@ func (w Worktree) Workspace() string { return cmp.Or(w.Root, w.Dir) }
 func (s *Session) Worktree(ctx context.Context) Worktree {
 	w := Worktree{Dir: s.opts.Dir}
 	if repo, err := s.Repo(ctx); err == nil {
-		w.Root, w.Common = repo.Root(), repo.CommonDir()
+		w.Root = repo.Root()
+		if repo.Owned() {
+			w.Common = repo.CommonDir()
+		}
 		if main := repo.MainRoot(); main != w.Root {
 			w.Main = main
 		}

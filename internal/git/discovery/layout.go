@@ -25,6 +25,9 @@ type Location struct {
 	SharedRoot string
 	// Named means that core.worktree sets Root.
 	Named bool
+	// Owned means that git's directory belongs to this worktree: it is the .git there, lies below it,
+	// or names it.
+	Owned bool
 	// GitDir is git's directory for this worktree; CommonDir the one for all worktrees.
 	GitDir, CommonDir string
 	// GitDirAlias is GitDir as reached, if that was over symbolic links.
@@ -66,6 +69,7 @@ func locate(found finding, start string, env xec.Env) (*Location, error) {
 	if err := l.checkOwner(found.dotGit); err != nil {
 		return nil, err
 	}
+	l.Owned = l.isOwned(found.dotGit)
 	if l.MainRoot = l.Root; l.GitDir != l.CommonDir {
 		l.MainRoot = l.findMainRoot(shared)
 	}
@@ -210,6 +214,15 @@ func (l *Location) checkOwner(dotGit string) error {
 	}
 }
 
+// isOwned returns whether git's directory belongs to this worktree. dotGit is as for checkOwner, which has found no other owner.
+func (l *Location) isOwned(dotGit string) bool {
+	if l.GitDir != l.CommonDir {
+		return l.knowsThis()
+	}
+	below, err := filepath.Rel(dotGit, l.GitDir)
+	return dotGit == "" || l.Named || err == nil && filepath.IsLocal(below)
+}
+
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {
@@ -245,7 +258,7 @@ func linkedRoot(gitDir string) (string, error) {
 // determined. The main repository must know the linked worktree: a stranger's worktree can name any
 // repository as its main one.
 func (l *Location) findMainRoot(shared gitconfig.Config) string {
-	if !l.knowsThis() {
+	if !l.Owned {
 		return ""
 	}
 	if l.Format.WorktreeConfig {

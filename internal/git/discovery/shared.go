@@ -18,7 +18,7 @@ func (l *Location) findSharedRoot(dotGit string) string {
 	switch {
 	case l.GitDir != l.CommonDir && l.MainRoot != "":
 		return l.MainRoot
-	case l.GitDir != l.CommonDir && (usual || !l.knowsThis()):
+	case l.GitDir != l.CommonDir && (usual || !l.Owned):
 		return ""
 	case l.GitDir == l.CommonDir && l.Root != "" && (usual || l.Named || l.Root != dotGit):
 		return l.Root

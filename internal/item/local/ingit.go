@@ -41,7 +41,7 @@ func (s *Store) openRepo(ctx context.Context, f *directory) (*gitmerge.Repo, err
 // book returns the numbers in use elsewhere in the repository; nil if the store is in none.
 func (s *Store) book(ctx context.Context, f *directory) *numbers.Book {
 	repo, err := s.openRepo(ctx, f)
-	if repo == nil || err != nil {
+	if repo == nil || err != nil || !repo.Git().Owned() {
 		return nil // a number that is free here is sufficient
 	}
 	return numbers.Open(repo.Git().Program(), repo.Git().CommonDir(), repo.Prefix())

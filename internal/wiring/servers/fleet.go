@@ -73,17 +73,19 @@ func (*Fleet) Follows() bool { return true }
 // directory is known, reaches those of the same repository, and none if the directory is in no
 // repository that copse can use.
 func (f *Fleet) Find(ctx context.Context, named string, dirs []string) (*route.Worktree, error) {
-	common, missing := "", ""
+	common, missing, at := "", "", ""
 	var here *served
 	for _, dir := range dirs {
 		repo, err := git.Discover(ctx, dir, git.Options{Env: f.o.Env.Environ})
 		root := dir
 		if err == nil && repo.Root() != "" {
 			root = repo.Root()
-			common = cmp.Or(common, repo.CommonDir())
+			if repo.Owned() {
+				common = cmp.Or(common, repo.CommonDir())
+			}
 		}
 		if one := f.at(root); one != nil {
-			here, common = one, cmp.Or(common, one.common)
+			here, at, common = one, root, cmp.Or(common, one.common)
 			break
 		}
 		missing = cmp.Or(missing, root)
@@ -91,10 +93,15 @@ func (f *Fleet) Find(ctx context.Context, named string, dirs []string) (*route.W
 	if named == "" && here != nil {
 		return here.worktree, nil
 	}
-	if missing != "" && common == "" {
+	var candidates []workspace.Candidate
+	switch {
+	case common != "" || len(dirs) == 0:
+		candidates = f.candidates(ctx, common)
+	case here != nil:
+		candidates = []workspace.Candidate{{Path: at}}
+	default:
 		return nil, &toolset.ArgumentError{Name: "worktree", Message: "This session is in " + missing + ", which is not in a git repository that copse can use", Hint: "Start the client in a worktree that `copse up` serves."}
 	}
-	candidates := f.candidates(ctx, common)
 	hint := "Use one of: " + workspace.Names(candidates)
 	if len(candidates) == 0 {
 		hint = "Run `copse up` there."

@@ -245,9 +245,13 @@ func Choose(named string, among []Candidate) (string, error) {
 	if path != "" {
 		return path, nil
 	}
+	hint := "Leave it out: this session can name none."
+	if len(among) > 0 {
+		hint = "Use one of: " + Names(among)
+	}
 	return "", &toolset.ArgumentError{
 		Name: "worktree", Message: fmt.Sprintf("There is no worktree %q here", cleantext.Cut(cleantext.Line(named), 200)),
-		Hint: "Use one of: " + Names(among),
+		Hint: hint,
 	}
 }
 
