@@ -1,3 +1,3 @@
-// Package stores lets many processes work on one store of items, and counts what was acknowledged and
-// what is there.
+// Package stores lets many processes work on one store of items, and compares the items with those
+// that were acknowledged.
 package stores
