@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item/merge"
-	"github.com/copse-dev/copse/internal/item/merge/follow"
+	"github.com/copse-dev/copse/internal/item/merge/references"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/xec"
@@ -34,7 +34,7 @@ const slack = 24 * time.Hour
 // contain, and whose original is in the repository. "git cherry-pick -x" names the original;
 // otherwise, it has the author, the time, and the subject of the copy. Merges follow, as a copy of
 // the changes of both sides: if only one side changed an item, git copies its numbers.
-func (r *Repo) Copied(ctx context.Context, since string) (head string, found []follow.Copy, err error) {
+func (r *Repo) Copied(ctx context.Context, since string) (head string, found []references.Copy, err error) {
 	// The last fetched commit has no other name, if it was fetched by a path.
 	known, err := r.commits(ctx, "HEAD", since, "FETCH_HEAD", "ORIG_HEAD")
 	if err != nil {
@@ -70,7 +70,7 @@ func (r *Repo) Copied(ctx context.Context, since string) (head string, found []f
 }
 
 // readCopies reads the changes of commits and their originals.
-func (r *Repo) readCopies(ctx context.Context, copies []*copiedCommit) ([]follow.Copy, error) {
+func (r *Repo) readCopies(ctx context.Context, copies []*copiedCommit) ([]references.Copy, error) {
 	// First the files that the commits change, then the items that these refer to.
 	if err := r.fill(ctx, copies); err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (r *Repo) readCopies(ctx context.Context, copies []*copiedCommit) ([]follow
 	if err := r.fill(ctx, copies); err != nil {
 		return nil, err
 	}
-	found := make([]follow.Copy, len(copies))
+	found := make([]references.Copy, len(copies))
 	for i, c := range copies {
 		found[i].Change = c.changes[0].Change
 		for _, original := range c.changes[1:] {
@@ -316,13 +316,13 @@ type copiedCommit struct {
 
 // readChange is the data read from one commit.
 type readChange struct {
-	follow.Change
+	references.Change
 	before, after string   // commits
 	wanted        []string // names of files to read
 }
 
 func newChange(before, after string) *readChange {
-	return &readChange{before: before, after: after, Change: follow.Change{Before: merge.Tree{}, After: merge.Tree{}}}
+	return &readChange{before: before, after: after, Change: references.Change{Before: merge.Tree{}, After: merge.Tree{}}}
 }
 
 // copyOf returns a copy with its originals. files are those that each original changed: an
@@ -388,7 +388,7 @@ func (c *copiedCommit) wantReferences() {
 	var names []string
 	for _, change := range c.changes[1:] {
 		for name, text := range change.After {
-			for _, id := range follow.Numbers(name, text) {
+			for _, id := range references.Numbers(name, text) {
 				for _, directory := range []string{merge.ItemsDir, merge.TrashDir} {
 					name := fmt.Sprintf("%s/%d.md", directory, id)
 					if _, read := c.changes[0].After[name]; !read && !slices.Contains(names, name) {

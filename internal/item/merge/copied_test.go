@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/merge/follow"
+	"github.com/copse-dev/copse/internal/item/merge/references"
 )
 
 // followed returns a store after the references of a copied commit were corrected.
-func followed(t *testing.T, now store, copied follow.Change, originals ...follow.Change) store {
+func followed(t *testing.T, now store, copied references.Change, originals ...references.Change) store {
 	t.Helper()
-	changed, reports, err := follow.Copied(follow.Copy{Change: copied, Originals: originals}, now.tree)
+	changed, reports, err := references.Copied(references.Copy{Change: copied, Originals: originals}, now.tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,8 +23,8 @@ func followed(t *testing.T, now store, copied follow.Change, originals ...follow
 	return result
 }
 
-func change(before, after store) follow.Change {
-	return follow.Change{Before: before.tree, After: after.tree}
+func change(before, after store) references.Change {
+	return references.Change{Before: before.tree, After: after.tree}
 }
 
 // Two branches have #2 for different items. A commit of one is copied to the other.

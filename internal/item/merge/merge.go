@@ -39,7 +39,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/changelog"
+	"github.com/copse-dev/copse/internal/item/historyfile"
 	"github.com/copse-dev/copse/internal/item/claimfile"
 	"github.com/copse-dev/copse/internal/item/merge/fields"
 	"github.com/copse-dev/copse/internal/item/merge/match"
@@ -242,8 +242,8 @@ func (m *merger) mergeOthers() {
 			text = fields.Link(base, ours, theirs)
 		case strings.HasPrefix(name, claimfile.Directory+"/"):
 			text = claimfile.Merge(path.Base(name), base, ours, theirs, m.options.Now)
-		case strings.HasPrefix(name, changelog.Directory+"/"):
-			text = changelog.Merge(ours, theirs)
+		case strings.HasPrefix(name, historyfile.Directory+"/"):
+			text = historyfile.Merge(ours, theirs)
 		default:
 			text, _ = prose.Merge(base, ours, theirs)
 		}

@@ -25,7 +25,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/merge"
-	"github.com/copse-dev/copse/internal/item/merge/follow"
+	"github.com/copse-dev/copse/internal/item/merge/references"
 )
 
 // Files is a store that nobody else changes at the same time.
@@ -159,7 +159,7 @@ func (m *merging) rewritten(repo *gitmerge.Repo) error {
 		return err
 	}
 	if len(branch) > 0 {
-		changed, reports, err := follow.Rewritten(base, branch, m.tree)
+		changed, reports, err := references.Rewritten(base, branch, m.tree)
 		if err != nil {
 			return err
 		}
@@ -199,11 +199,11 @@ func (m *merging) copied(repo *gitmerge.Repo) error {
 
 // followCopied returns a tree with the references corrected that came with commits which
 // git copied from elsewhere.
-func followCopied(copies []follow.Copy, tree merge.Tree) (merge.Tree, []merge.Report, error) {
+func followCopied(copies []references.Copy, tree merge.Tree) (merge.Tree, []merge.Report, error) {
 	corrected := maps.Clone(tree)
 	var reports []merge.Report
 	for _, c := range copies {
-		changed, more, err := follow.Copied(c, corrected)
+		changed, more, err := references.Copied(c, corrected)
 		if err != nil {
 			return nil, nil, err
 		}

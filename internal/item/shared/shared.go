@@ -28,7 +28,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/git/sidebranch"
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/changelog"
+	"github.com/copse-dev/copse/internal/item/historyfile"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/exchange"
 	"github.com/copse-dev/copse/internal/item/merge"
@@ -63,7 +63,7 @@ type Result struct {
 }
 
 // counts reports whether a file counts in a Result: a history changes with its item.
-func counts(name string) bool { return path.Dir(name) != changelog.Directory }
+func counts(name string) bool { return path.Dir(name) != historyfile.Directory }
 
 // Sync brings store, branch and remote together.
 func (s *Syncer) Sync(ctx context.Context) (Result, error) {

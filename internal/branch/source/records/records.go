@@ -25,10 +25,10 @@ import (
 	"github.com/copse-dev/copse/internal/branch/source/gittown"
 	"github.com/copse-dev/copse/internal/branch/source/graphite"
 	"github.com/copse-dev/copse/internal/branch/source/machete"
-	"github.com/copse-dev/copse/internal/branch/source/plain"
 	"github.com/copse-dev/copse/internal/branch/source/pullbase"
 	"github.com/copse-dev/copse/internal/branch/source/pulllist"
 	"github.com/copse-dev/copse/internal/branch/source/reflog"
+	"github.com/copse-dev/copse/internal/branch/source/upstream"
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
@@ -39,7 +39,7 @@ func readers(pulls pulllist.Dir) []source.Reader {
 	return []source.Reader{
 		gitspice.Reader{}, graphite.Reader{}, gittown.Reader{}, machete.Reader{}, ghstack.Reader{},
 		githubstack.Reader{Pulls: pulls}, pullbase.Reader{Pulls: pulls},
-		plain.Upstream{},
+		upstream.Reader{},
 		reflog.Reader{},
 	}
 }

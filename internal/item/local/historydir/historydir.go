@@ -18,7 +18,7 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/changelog"
+	"github.com/copse-dev/copse/internal/item/historyfile"
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/location"
@@ -32,44 +32,44 @@ type Dir string
 // In returns the directory of the histories of the store at a path, which a search found.
 func In(store string, search location.Search) Dir {
 	if search.Shared != "" && store == search.Shared {
-		return changelog.Directory
+		return historyfile.Directory
 	}
-	return layout.Private + "/" + changelog.Directory
+	return layout.Private + "/" + historyfile.Directory
 }
 
 // Has reports whether a file of the store is in the directory.
 func (d Dir) Has(name string) bool { return path.Dir(name) == string(d) }
 
 func (d Dir) name(it *item.Summary) string {
-	return path.Join(string(d), changelog.Name(it.ID, it.Created))
+	return path.Join(string(d), historyfile.Name(it.ID, it.Created))
 }
 
 // read returns the history of an item, also what it has under earlier numbers. moved are the
 // records of all items.
-func (d Dir) read(root *os.Root, it *item.Summary, moved []renumbered.Record) (changelog.Log, error) {
+func (d Dir) read(root *os.Root, it *item.Summary, moved []renumbered.Record) (historyfile.Log, error) {
 	ids := []item.ID{it.ID}
 	for _, r := range renumbered.Of(moved, it.ID, it.Created) {
 		ids = append(ids, r.From)
 	}
-	var logs []changelog.Log
+	var logs []historyfile.Log
 	for _, id := range ids {
 		text, err := itemdir.ReadFile(root, d.name(&item.Summary{ID: id, Created: it.Created}))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return changelog.Log{}, err
+			return historyfile.Log{}, err
 		}
 		if text != "" {
-			logs = append(logs, changelog.Parse(text))
+			logs = append(logs, historyfile.Parse(text))
 		}
 	}
 	if len(logs) == 1 {
 		return logs[0], nil
 	}
-	return changelog.Union(logs...), nil
+	return historyfile.Union(logs...), nil
 }
 
 // Of returns the history of an item as far as it happened: a killed process may have written the
 // history of a change that it did not make.
-func (d Dir) Of(root *os.Root, it *item.Item) (changelog.Log, error) {
+func (d Dir) Of(root *os.Root, it *item.Item) (historyfile.Log, error) {
 	log, err := d.read(root, &it.Summary, layout.Renumberings(root))
 	if n := len(log.Changes); n > 0 && !log.Changes[n-1].Happened(it) {
 		log.Changes = log.Changes[:n-1]
@@ -104,10 +104,10 @@ func (d Dir) With(tx *lockedstore.Tx, before *item.Item, c *item.Change, updated
 
 // File returns the file of the history of an item that has these changes.
 func (d Dir) File(tx *lockedstore.Tx, it *item.Summary, changes []item.Change) (lockedstore.File, error) {
-	return d.file(tx, it, changelog.Log{Changes: changes})
+	return d.file(tx, it, historyfile.Log{Changes: changes})
 }
 
-func (d Dir) file(tx *lockedstore.Tx, it *item.Summary, log changelog.Log) (lockedstore.File, error) {
+func (d Dir) file(tx *lockedstore.Tx, it *item.Summary, log historyfile.Log) (lockedstore.File, error) {
 	text, err := log.Text()
 	if err != nil {
 		return lockedstore.File{}, err
@@ -152,7 +152,7 @@ func (d Dir) Latest(root *os.Root, items func() ([]*item.Summary, error)) ([]ite
 	}
 	var all []item.Change
 	for _, it := range list {
-		if !has[changelog.Name(it.ID, it.Created)] && !moved[it.ID] {
+		if !has[historyfile.Name(it.ID, it.Created)] && !moved[it.ID] {
 			continue
 		}
 		log, err := d.read(root, it, records)

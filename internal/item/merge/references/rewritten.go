@@ -1,7 +1,7 @@
-// Package follow lets references follow their items where git copied commits: in a rebase, a
+// Package references lets references follow their items where git copied commits: in a rebase, a
 // cherry-pick, and a merge without a conflict. Git copies the numbers in a commit, and in the new
 // place, the same number can belong to another item.
-package follow
+package references
 
 import (
 	"errors"

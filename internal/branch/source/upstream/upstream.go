@@ -1,6 +1,6 @@
-// Package plain reads the records of git itself: branches whose upstream is a local branch, as "git
+// Package upstream reads the records of git itself: branches whose upstream is a local branch, as "git
 // switch --track" sets it.
-package plain
+package upstream
 
 import (
 	"context"
@@ -13,19 +13,19 @@ import (
 	"github.com/copse-dev/copse/internal/git/refstore"
 )
 
-// Upstream reads the upstream configuration.
-type Upstream struct{}
+// Reader reads the upstream configuration.
+type Reader struct{}
 
 // Name returns the name of the source.
-func (Upstream) Name() string { return "upstream" }
+func (Reader) Name() string { return "upstream" }
 
 // Files returns the configuration.
-func (Upstream) Files(r source.Repo) []string {
+func (Reader) Files(r source.Repo) []string {
 	return []string{filepath.Join(r.CommonDir(), "config")}
 }
 
 // Read reads the upstreams.
-func (u Upstream) Read(_ context.Context, r source.Repo) (source.Record, error) {
+func (u Reader) Read(_ context.Context, r source.Repo) (source.Record, error) {
 	text, err := gitconfig.Read(filepath.Join(r.CommonDir(), "config"))
 	if err != nil {
 		return source.Record{}, err

@@ -1,9 +1,9 @@
-// Package changelog implements the format of the files with the histories of items: one for each
+// Package historyfile implements the format of the files with the histories of items: one for each
 // item, named like its claim, with a line of JSON for each change, the latest last.
 //
 // It ignores an unreadable line: a loss of power can truncate the last one. [Merge] merges two
 // histories of an item, whatever changes they have.
-package changelog
+package historyfile
 
 import (
 	"cmp"
