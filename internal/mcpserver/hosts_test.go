@@ -104,6 +104,43 @@ func TestSkillsHaveNoSecrets(t *testing.T) {
 	}
 }
 
+// The texts of every list are cleaned, and the lists themselves stay as they were offered.
+func TestListsHaveNoSecrets(t *testing.T) {
+	t.Parallel()
+	const word = "hunter2hunter2"
+	var secrets secret.Set
+	secrets.Add(word)
+	argument := toolset.Argument{
+		Name: "who", Description: "As " + word,
+		Complete: func(context.Context, string, map[string]string) ([]string, error) { return []string{"x-" + word}, nil },
+	}
+	offered := &toolset.Offer{Prompts: []toolset.Prompt{{Name: "p", Title: word, Description: "Use " + word, Arguments: []toolset.Argument{argument}}}}
+	set := toolset.Toolset{
+		Name:      "toys",
+		Offer:     func(context.Context) *toolset.Offer { return offered },
+		Resources: []toolset.Resource{{URI: "toy://a", Name: "a", Title: word, Description: "At " + word}},
+		Skills: func(context.Context) []toolset.Skill {
+			return []toolset.Skill{{Name: "s", Description: "Log in with " + word, Read: func(context.Context) (string, error) { return "text", nil }}}
+		},
+	}
+	c := start(t, mcpserver.Options{Toolsets: []toolset.Toolset{set}, Secrets: &secrets})
+	c.initialize("2025-11-25")
+	for request, want := range map[string]string{
+		`"prompts/list"`:   `"description":"As `,
+		`"resources/list"`: `"description":"At `,
+		`"skills/list"`:    `"description":"Log in with `,
+		`"completion/complete","params":{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"who","value":""}}`: `"values":["x-`,
+	} {
+		c.send(`{"jsonrpc":"2.0","id":1,"method":` + request + `}`)
+		if line := c.line(); !strings.Contains(line, want) || strings.Contains(line, "hunter2") {
+			t.Errorf("%s: want %s, and no secret: %s", request, want, line)
+		}
+	}
+	if offered.Prompts[0].Title != word {
+		t.Errorf("the offer itself was changed to %q", offered.Prompts[0].Title)
+	}
+}
+
 // A message about progress has no half of a secret, wherever it is cut.
 func TestProgressHasNoHalfOfASecret(t *testing.T) {
 	t.Parallel()

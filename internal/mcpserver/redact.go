@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -39,8 +40,24 @@ func (s *Server) redacted(next mcp.MethodHandler) mcp.MethodHandler {
 					text.Text = s.redactText(text.Text)
 				}
 			}
-		case *mcp.ListPromptsResult, *mcp.ListResourcesResult, *mcp.CompleteResult, *listSkillsResult, *getSkillResult:
-			return s.redactAny(r), nil
+		case *mcp.ListPromptsResult:
+			r.Prompts = cleaned(r.Prompts, func(p *mcp.Prompt) {
+				p.Arguments = cleaned(p.Arguments, func(a *mcp.PromptArgument) { s.redactAll(&a.Name, &a.Title, &a.Description) })
+				s.redactAll(&p.Name, &p.Title, &p.Description)
+			})
+		case *mcp.ListResourcesResult:
+			r.Resources = cleaned(r.Resources, func(r *mcp.Resource) { s.redactAll(&r.URI, &r.Name, &r.Title, &r.Description) })
+		case *mcp.CompleteResult:
+			r.Completion.Values = slices.Clone(r.Completion.Values)
+			for i := range r.Completion.Values {
+				s.redactAll(&r.Completion.Values[i])
+			}
+		case *listSkillsResult:
+			for i := range r.Skills {
+				s.redactSkill(&r.Skills[i])
+			}
+		case *getSkillResult:
+			s.redactSkill(&r.Skill)
 		}
 		return result, nil
 	}
@@ -70,18 +87,30 @@ func (s *Server) redactText(text string) string {
 	return clean
 }
 
-// redactAny redacts a result through its JSON.
-func (s *Server) redactAny(r mcp.Result) mcp.Result {
-	data, err := json.Marshal(r)
-	if err != nil {
-		return r // the library will report it
+// cleaned returns copies of the elements of a list, after clean. The library keeps the elements.
+func cleaned[T any](list []*T, clean func(*T)) []*T {
+	copies := make([]*T, len(list))
+	for i, e := range list {
+		c := *e
+		clean(&c)
+		copies[i] = &c
 	}
-	clean := s.secrets.JSON(data)
-	if len(clean) != len(data) || string(clean) != string(data) {
-		// The result was created for this answer; lists in it are replaced, not changed.
-		_ = json.Unmarshal(clean, r)
+	return copies
+}
+
+// redactAll removes the secrets from texts.
+func (s *Server) redactAll(texts ...*string) {
+	for _, text := range texts {
+		*text = s.secrets.Redact(*text)
 	}
-	return r
+}
+
+// redactSkill removes the secrets from a skill, which was created for the answer.
+func (s *Server) redactSkill(k *skillEntry) {
+	s.redactAll(&k.URI, &k.Frontmatter.Name, &k.Frontmatter.Description)
+	for i := range k.Resources {
+		s.redactAll(&k.Resources[i].URI)
+	}
 }
 
 // redactError returns err without secrets, on one line.
