@@ -23,7 +23,6 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -97,6 +96,13 @@ func Server(h http.Handler) *http.Server {
 
 // ServeHTTP lets a request through or refuses it.
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		// net/http removes the deadline when the body has ended, so an answer may take any time. A
+		// late body keeps it: the server itself reads the rest of it after the answer, also after a
+		// refusal, and would otherwise wait forever. Connections without deadlines are not network
+		// connections.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
+	}
 	if !g.knows(r.Host) {
 		refuse(w, http.StatusForbidden, fmt.Sprintf("Host %q is not served here; use localhost", clip(r.Host)))
 		return
@@ -133,27 +139,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.ContentLength != 0 {
-		r.Body = &deadlineBody{ReadCloser: http.MaxBytesReader(w, r.Body, MaxBody), conn: http.NewResponseController(w)}
+		r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
 	}
 	g.next.ServeHTTP(w, r)
-}
-
-// deadlineBody is a request body that must arrive before a deadline. net/http removes the deadline
-// when the body has ended, so an answer may take any time. A late body keeps its deadline: the
-// server itself reads the rest of it after the answer, and would otherwise wait forever.
-type deadlineBody struct {
-	io.ReadCloser
-	conn    *http.ResponseController
-	started bool
-}
-
-func (b *deadlineBody) Read(p []byte) (int, error) {
-	if !b.started {
-		b.started = true
-		// Connections without deadlines are not network connections.
-		_ = b.conn.SetReadDeadline(time.Now().Add(bodyTime))
-	}
-	return b.ReadCloser.Read(p)
 }
 
 // knows reports whether host, with or without a port, is one of this server's. Any port will do,

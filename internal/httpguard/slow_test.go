@@ -80,3 +80,35 @@ func TestSlowBody(t *testing.T) {
 		})
 	}
 }
+
+// A body that nobody reads has the same deadline, so the connection ends.
+func TestUnreadBody(t *testing.T) {
+	t.Parallel()
+	for name, head := range map[string]string{
+		"without a token":    "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 11\r\n\r\n",
+		"of a foreign host":  "POST /mcp HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 11\r\n\r\n",
+		"of an open path":    "GET /open HTTP/1.1\r\nHost: localhost\r\nContent-Length: 11\r\n\r\n",
+		"in pieces":          "GET /open HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n",
+		"that is not wanted": "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + token + "\r\nContent-Length: 11\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				server := httpguard.Server(httpguard.New(httpguard.Options{Token: func() string { return token }, Open: []string{"/open"}, Now: time.Now},
+					http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})))
+				l := &one{make(chan net.Conn), make(chan struct{})}
+				go server.Serve(l)
+				ours, theirs := net.Pipe()
+				l.conn <- theirs
+				begun := time.Now()
+				go io.WriteString(ours, head)
+				_ = ours.SetReadDeadline(begun.Add(time.Hour))
+				if _, err := io.ReadAll(ours); err != nil || time.Since(begun) > 31*time.Second {
+					t.Errorf("the connection ends after %s: %v", time.Since(begun), err)
+				}
+				_ = ours.Close()
+				_ = server.Close()
+			})
+		})
+	}
+}
