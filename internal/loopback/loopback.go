@@ -3,7 +3,7 @@
 //
 // All users of a machine can connect to a port on loopback, and the connection itself does
 // not say who does. Linux lists the sockets of all users with their owners; [Mine] looks a
-// connection up there.
+// connection up there, and [Held] who listens on a port.
 package loopback
 
 import (
@@ -13,6 +13,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -37,6 +38,28 @@ func Mine(local net.Addr, remote string, uid int) bool {
 	return !told || owner == uid || owner == 0
 }
 
+// Held reports whether programs of the user with an ID, or of root, listen on a port of any address
+// of this machine, and nobody else does. It is true where the system does not say who listens.
+func Held(port uint16, uid int) bool {
+	owners, told := listeners(port)
+	return !told || len(owners) > 0 && !slices.ContainsFunc(owners, func(owner int) bool { return owner != uid && owner != 0 })
+}
+
+// listenersIn returns the users who listen on a port in a table of sockets.
+func listenersIn(table io.Reader, port uint16) []int {
+	var owners []int
+	for lines := bufio.NewScanner(table); lines.Scan(); {
+		columns := strings.Fields(lines.Text())
+		if len(columns) <= columnOwner || columns[columnState] != listening || parse(columns[columnLocal]).Port() != port {
+			continue
+		}
+		if uid, err := strconv.Atoi(columns[columnOwner]); err == nil {
+			owners = append(owners, uid)
+		}
+	}
+	return owners
+}
+
 // nobody is the owner of a connection that the system does not list.
 const nobody = -1
 
@@ -55,6 +78,7 @@ const (
 	// established is the state of a connection that both ends have open. Other states are of
 	// sockets that no process has open, which the table lists as root's.
 	established = "01"
+	listening   = "0A"
 )
 
 // ownerIn returns the user who has the connection from one address to another in a table of

@@ -5,10 +5,13 @@ import (
 	"os"
 )
 
+// tables are the kernel's tables of sockets.
+var tables = [...]string{"/proc/net/tcp", "/proc/net/tcp6"}
+
 // ownerOf returns the user who has the other end of a connection. told is false if the tables
 // cannot be read.
 func ownerOf(here, there netip.AddrPort) (uid int, told bool) {
-	for _, path := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+	for _, path := range tables {
 		table, err := os.Open(path)
 		if err != nil {
 			continue // a machine without IPv6 has one table
@@ -21,4 +24,18 @@ func ownerOf(here, there netip.AddrPort) (uid int, told bool) {
 		}
 	}
 	return nobody, told
+}
+
+// listeners returns the users who listen on a port. told is false if the tables cannot be read.
+func listeners(port uint16) (owners []int, told bool) {
+	for _, path := range tables {
+		table, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		told = true
+		owners = append(owners, listenersIn(table, port)...)
+		_ = table.Close()
+	}
+	return owners, told
 }

@@ -2,6 +2,7 @@ package loopback
 
 import (
 	"net"
+	"os"
 	"testing"
 
 	"github.com/copse-dev/copse/internal/test/otheruser"
@@ -31,5 +32,31 @@ func TestStranger(t *testing.T) {
 	}
 	if !Mine(server.LocalAddr(), server.RemoteAddr().String(), otheruser.UID) {
 		t.Error("the user's own connection is refused")
+	}
+}
+
+// A port is not held by this user if another one listens there, or nobody does.
+func TestHeld(t *testing.T) {
+	t.Parallel()
+	listen := func() (net.Listener, uint16) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Error(err)
+			return nil, 0
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		return l, uint16(l.Addr().(*net.TCPAddr).Port)
+	}
+	l, port := listen()
+	if l == nil || !Held(port, os.Getuid()) {
+		t.Error("this user's port is taken for another's")
+	}
+	_ = l.Close()
+	if Held(port, os.Getuid()) {
+		t.Error("a free port is held")
+	}
+	otheruser.Do(t, func() { _, port = listen() })
+	if Held(port, os.Getuid()) {
+		t.Error("another user's port is taken for this user's")
 	}
 }

@@ -48,9 +48,17 @@ func NewPorts(path string, first int) *Ports {
 
 // HeldError reports that another program listens on the port that a worktree's clients know. The
 // worktree is not served on another port: its clients would send their token to the other program.
-type HeldError struct{ Port int }
+type HeldError struct {
+	Port int
+	// Stranger means that the program may be another user's, so the worktree has a new token.
+	Stranger bool
+}
 
 func (e *HeldError) Error() string {
+	if e.Stranger {
+		return fmt.Sprintf("port %d, which the clients of this worktree use, is held by another program, which may be another user's, "+
+			"so the worktree has a new token; stop that program, or run `copse up --new-port` to move the worktree, and then run `copse mcp install` again", e.Port)
+	}
 	return fmt.Sprintf("port %d, which the clients of this worktree use, is held by another program; "+
 		"stop that program, or run `copse up --new-port` to move the worktree and create a new token", e.Port)
 }

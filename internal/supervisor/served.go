@@ -26,8 +26,9 @@ type served struct {
 	err error
 }
 
-// start serves a worktree, on a port other than before if it moves. Its state contains any error.
-func (s *Supervisor) start(w Worktree, move bool, serve func(context.Context) Server) *served {
+// start serves a worktree, on a port other than before if it moves. Its state contains any error. was
+// is the worktree before, nil if there is none.
+func (s *Supervisor) start(w Worktree, move bool, was *served, serve func(context.Context) Server) *served {
 	one := &served{worktree: w, tokenFile: s.o.Gate.TokenFile(w)}
 	fail := func(err error) *served {
 		one.err = err
@@ -38,6 +39,9 @@ func (s *Supervisor) start(w Worktree, move bool, serve func(context.Context) Se
 		return fail(err)
 	}
 	listeners, port, err := s.o.Ports.listen(s.ctx, s.o.Hosts, w.Key, s.taken(), move)
+	if held, ok := errors.AsType[*HeldError](err); ok {
+		return fail(errors.Join(held, s.distrust(w, held, was)))
+	}
 	if err != nil {
 		return fail(err)
 	}
@@ -53,6 +57,20 @@ func (s *Supervisor) start(w Worktree, move bool, serve func(context.Context) Se
 	}
 	s.o.Logger.Info("serving", "path", w.Path, "port", port)
 	return one
+}
+
+// distrust creates a new token for a worktree whose port another user may hold, once: its clients send
+// the old one there, and the port can become free at any time.
+func (s *Supervisor) distrust(w Worktree, held *HeldError, was *served) error {
+	if held.Stranger = s.o.Own != nil && !s.o.Own(held.Port); !held.Stranger {
+		return nil
+	}
+	if was != nil {
+		if before, ok := errors.AsType[*HeldError](was.failure()); ok && before.Stranger {
+			return nil
+		}
+	}
+	return s.o.Gate.Renew(s.ctx, w)
 }
 
 // taken returns the ports of the running servers.

@@ -10,7 +10,8 @@
 //     the directories still exist;
 //   - ports count up from the first and skip busy ones. A worktree keeps its port, even when
 //     it moves: while another program holds that port, the worktree is not served, and
-//     its state reports that, until the port is free or [Supervisor.Move] assigns another;
+//     its state reports that, until the port is free or [Supervisor.Move] assigns another. If
+//     the program may be another user's, the worktree gets a new token at once;
 //   - a server that stops frees its port and disconnects its clients immediately;
 //   - a worktree that cannot be served does not affect the others: its state contains the reason.
 package supervisor
@@ -89,6 +90,9 @@ type Options struct {
 	SharedKey string
 	Gate      Gate
 	Ports     *Ports
+	// Own reports whether the programs that listen on a port belong to this user; nil takes all for
+	// such.
+	Own func(port int) bool
 	// Hosts are the addresses to listen on besides loopback.
 	Hosts  []string
 	Logger *slog.Logger
@@ -256,7 +260,7 @@ func (s *Supervisor) Move(ctx context.Context, dir string) error {
 		if err := s.o.Gate.Renew(ctx, s.shared.worktree); err != nil {
 			return err
 		}
-		s.shared = s.start(s.shared.worktree, true, s.o.Shared)
+		s.shared = s.start(s.shared.worktree, true, s.shared, s.o.Shared)
 	}
 	return nil
 }
@@ -276,7 +280,7 @@ func (s *Supervisor) Shared() *State {
 // serve starts the server of a worktree. The caller holds the lock.
 func (s *Supervisor) serve(w Worktree, move bool) {
 	was := s.served[w.Path]
-	one := s.start(w, move, func(ctx context.Context) Server { return s.o.Serve(ctx, w.Path) })
+	one := s.start(w, move, was, func(ctx context.Context) Server { return s.o.Serve(ctx, w.Path) })
 	s.served[w.Path] = one
 	// The supervisor retries a worktree that cannot be served, and logs it once.
 	if err := one.failure(); err != nil && (was == nil || was.failure() == nil || was.failure().Error() != err.Error()) {
@@ -436,7 +440,7 @@ func (s *Supervisor) apply() {
 	}
 	// After the worktrees, whose ports begin at the first one.
 	if s.o.Shared != nil && s.ctx.Err() == nil && len(s.served) > 0 && (s.shared == nil || s.shared.server == nil) {
-		s.shared = s.start(Worktree{Key: s.o.SharedKey}, false, s.o.Shared)
+		s.shared = s.start(Worktree{Key: s.o.SharedKey}, false, s.shared, s.o.Shared)
 	}
 }
 

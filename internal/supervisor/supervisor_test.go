@@ -78,6 +78,7 @@ type rig struct {
 	ports string
 	first int
 	hosts []string
+	own   func(port int) bool
 }
 
 func newRig(t *testing.T, names ...string) *rig {
@@ -123,7 +124,7 @@ func (r *rig) start() *supervisor.Supervisor {
 	r.t.Helper()
 	s := supervisor.New(supervisor.Options{
 		Repository: r.repo, Serve: func(_ context.Context, path string) supervisor.Server { return server{path} }, Gate: r.gate,
-		Ports: supervisor.NewPorts(r.ports, r.first), Hosts: r.hosts, Logger: slog.New(slog.DiscardHandler),
+		Ports: supervisor.NewPorts(r.ports, r.first), Own: r.own, Hosts: r.hosts, Logger: slog.New(slog.DiscardHandler),
 	})
 	r.t.Cleanup(s.Close)
 	if err := s.Join(r.t.Context(), r.repo.list[0].Path); err != nil {
@@ -199,6 +200,29 @@ func TestHeldPort(t *testing.T) {
 				t.Errorf("new tokens for %v", r.gate.renewed)
 			}
 		})
+	}
+}
+
+// A stranger who holds the port learns a token that no longer opens the worktree, also when the port
+// is free again.
+func TestStrangerHoldsPort(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "a", "b")
+	r.start().Close()
+	stranger := r.hold("127.0.0.1", r.first)
+	r.own = func(port int) bool { return port != r.first }
+	s := r.start()
+	r.want(s, "a! b+1")
+	for range 3 { // each one tries again
+		state, err := s.Open(t.Context(), r.repo.list[0].Path)
+		if err != nil || !strings.Contains(state.MCP.LastError, "new token") {
+			t.Errorf("the state is %+v, %v", state, err)
+		}
+	}
+	_ = stranger.Close()
+	r.eventually(s, "a+0 b+1")
+	if got := fmt.Sprint(r.gate.renewed); got != "[a]" {
+		t.Errorf("new tokens for %s", got)
 	}
 }
 

@@ -266,7 +266,7 @@ func serve(ctx context.Context, env app.Env, o options, files servers.Files, dir
 	fleet := supervisor.New(supervisor.Options{
 		Repository: repository, Serve: serving.Serve,
 		Shared: serving.ServeAll, SharedKey: files.Shared, Gate: gate,
-		Ports: supervisor.NewPorts(files.Ports, o.port), Hosts: o.listen, Logger: logger,
+		Ports: supervisor.NewPorts(files.Ports, o.port), Own: servers.OwnPort, Hosts: o.listen, Logger: logger,
 	})
 	status = func() []health.Server { return serversOf(fleet) }
 	var answering sync.WaitGroup

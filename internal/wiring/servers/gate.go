@@ -4,11 +4,13 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 
 	"github.com/copse-dev/copse/internal/bearer"
 	"github.com/copse-dev/copse/internal/httpguard"
+	"github.com/copse-dev/copse/internal/loopback"
 	"github.com/copse-dev/copse/internal/supervisor"
 )
 
@@ -74,6 +76,10 @@ func (b beside) split(open httpguard.Options, server http.Handler) http.Handler 
 		server.ServeHTTP(w, r)
 	})
 }
+
+// OwnPort reports whether the programs that listen on a port belong to this user, as far as the
+// system tells.
+func OwnPort(port int) bool { return loopback.Held(uint16(port), os.Getuid()) }
 
 // local reports whether both ends of a connection are on loopback.
 func local(r *http.Request) bool {
