@@ -318,6 +318,23 @@ func TestFilesThatDouble(t *testing.T) {
 	}
 }
 
+// A file with very many statements, or beginnings of them, is refused before they cost time.
+func TestManyStatements(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"mod\n", "import\n", "mod =\n", "import 'a\n", "import? 'gone.just'\n"} {
+		root := rootedtest.Project(t)
+		gittest.Write(t, filepath.Join(root, "justfile"), strings.Repeat(line, 1<<20/len(line)))
+		j := without(t, root, "/home")
+		if problem := refused(t, j); problem != "" {
+			t.Errorf("%q: %s", line, problem)
+		}
+		gittest.Write(t, filepath.Join(root, "justfile"), strings.Repeat("mod_one := 'a'\nmod:\n", 400)+"import? 'gone.just'\n")
+		if _, err := j.Recipes(t.Context()); !errors.As(err, new(recipe.NotInstalledError)) {
+			t.Errorf("few statements: %v", err)
+		}
+	}
+}
+
 // Constants that double in each line are an error, and just gets no more memory than its limit.
 func TestConstantsThatDouble(t *testing.T) {
 	t.Parallel()

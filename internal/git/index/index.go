@@ -84,6 +84,11 @@ const (
 	modeOffset = 24
 
 	extendedFlag = 0x4000
+	// maxName is the maximum length of a name, as in git, and maxNames that of all names. Names of
+	// version 4 share their beginnings, so a small file can contain very long ones.
+	maxName  = 4096
+	maxNames = 64 << 20
+
 	modeDir      = 0o040000
 	modeLink     = 0o160000
 )
@@ -179,6 +184,11 @@ func (r *reader) compressed(text []byte) error {
 	end := bytes.IndexByte(text[used:], 0)
 	if used == 0 || end < 0 || strip > r.previous {
 		return ErrBroken
+	}
+	if kept := r.previous - strip; kept+end > maxName {
+		return fmt.Errorf("%w: a name has more than %d bytes", ErrBroken, maxName)
+	} else if len(r.names)+kept+end > maxNames {
+		return fmt.Errorf("%w: its names have more than %d bytes", ErrBroken, maxNames)
 	}
 	last := r.names[len(r.names)-r.previous:]
 	before := len(r.names)

@@ -1,6 +1,7 @@
 package index_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -96,4 +97,30 @@ func FuzzParse(f *testing.F) {
 		}
 		paths.HasBelow("sub")
 	})
+}
+
+// Names of version 4 share their beginnings. A small index whose names are long together is refused
+// before it uses memory.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	build := func(length, entries int) []byte {
+		data := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("DIRC"), 4), uint32(entries))
+		for i := range entries {
+			data = append(append(data, make([]byte, 40+20)...), 0x0f, 0xff)
+			if i == 0 {
+				data = append(append(data, 0), strings.Repeat("a", length-6)+"000000\x00"...)
+				continue
+			}
+			data = append(append(data, 6), fmt.Sprintf("%06d\x00", i)...)
+		}
+		return append(data, make([]byte, 20)...)
+	}
+	if paths, err := index.Parse(build(4096, 100), 20); err != nil || paths.Len() != 100 {
+		t.Error(paths.Len(), err)
+	}
+	for _, data := range [][]byte{build(4097, 2), build(250_000, 3500), build(4096, 100_000)} {
+		if _, err := index.Parse(data, 20); !errors.Is(err, index.ErrBroken) {
+			t.Error(err)
+		}
+	}
 }

@@ -125,7 +125,10 @@ func (s *Sources) add(name string) (found []string, err error) {
 		return nil, &FileError{Problem: shown(name) + " cannot be used: it is not UTF-8 text"}
 	}
 	text := string(data)
-	list := statements(text)
+	list, ok := statements(text)
+	if !ok {
+		return nil, &FileError{Problem: fmt.Sprintf("%s has more than %d lines that begin with \"import\" or \"mod\"", shown(name), maxKeywords)}
+	}
 	for _, st := range list {
 		if st.problem != "" {
 			return nil, st.refused(name, st.problem)
@@ -276,7 +279,7 @@ func (s *Sources) Copy(to string) error {
 // redirected returns a text in which absolute paths, and paths in the home directory, lead into a
 // directory of copies. Other paths already do.
 func (s *Sources) redirected(to, name, text string) string {
-	list := statements(text)
+	list, _ := statements(text) // add has refused too many
 	slices.SortFunc(list, func(a, b statement) int { return cmp.Compare(b.from, a.from) })
 	for _, st := range list {
 		if !filepath.IsAbs(st.path) && !strings.HasPrefix(st.path, "~/") {

@@ -46,18 +46,30 @@ func (s *Sources) Functions() []string {
 	return names
 }
 
+// maxKeywords is the maximum number of lines of a file that begin with "import" or "mod". Each costs
+// as much as the rest of the file, if it begins a string that does not end.
+const maxKeywords = 1000
+
 // statements returns the imports and modules of a justfile. It includes text that only looks like
-// one, in a string of several lines: one file too many is better than one too few.
-func statements(text string) []statement {
+// one, in a string of several lines: one file too many is better than one too few. It returns false if
+// there are too many.
+func statements(text string) ([]statement, bool) {
+	found := keyword().FindAllStringSubmatchIndex(text, maxKeywords+1)
+	if len(found) > maxKeywords {
+		return nil, false
+	}
 	var list []statement
-	for _, at := range keyword().FindAllStringSubmatchIndex(text, -1) {
-		s := statement{line: 1 + strings.Count(text[:at[2]], "\n")}
+	line, from := 1, 0
+	for _, at := range found {
+		line += strings.Count(text[from:at[2]], "\n")
+		from = at[2]
+		s := statement{line: line}
 		r := scanner{text: text, at: at[3]}
 		if r.understand(&s, text[at[2]:at[3]] == "mod") {
 			list = append(list, s)
 		}
 	}
-	return list
+	return list, true
 }
 
 // scanner reads the words of one statement.
