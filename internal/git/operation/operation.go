@@ -47,7 +47,8 @@ type Operation struct {
 	Branch string `json:"branch,omitempty"`
 	// Onto is the target of the rebase: the name that the user gave, or else a short hash.
 	Onto string `json:"onto,omitempty"`
-	// Source is the merged, picked, or reverted commit: a name, or else a short hash.
+	// Source is the merged, picked, or reverted commit: a name, or else a short hash; of a merge,
+	// all of them, separated by commas.
 	Source string `json:"source,omitempty"`
 	// Step and Steps count the commits of a rebase, or the patches of "git am".
 	Step  int `json:"step,omitempty"`
@@ -154,7 +155,7 @@ func (d directory) first() *Operation {
 		}
 		return d.rebase("rebase-apply", "next", "last")
 	case d.has("MERGE_HEAD"):
-		return &Operation{Kind: Merge, Source: cmp.Or(merged(d.line("MERGE_MSG")), short(d.line("MERGE_HEAD")))}
+		return &Operation{Kind: Merge, Source: merged(d.line("MERGE_MSG"), strings.Fields(d.text("MERGE_HEAD")))}
 	case d.has("CHERRY_PICK_HEAD"):
 		return &Operation{Kind: CherryPick, Source: short(d.line("CHERRY_PICK_HEAD")), Remaining: max(d.todo("pick")-1, 0)}
 	case d.has("REVERT_HEAD"):
@@ -162,12 +163,13 @@ func (d directory) first() *Operation {
 	case d.has("BISECT_LOG"):
 		return &Operation{Kind: Bisect, Branch: d.bisected()}
 	case d.has("sequencer/todo"):
-		// Between two commits: the first conflict is committed, and the rest follows.
+		// Between two commits: a conflict is committed, and the rest follows. Its commit is still the
+		// first of the list, and "git cherry-pick --continue" skips it.
 		if n := d.todo("pick"); n > 0 {
-			return &Operation{Kind: CherryPick, Remaining: n}
+			return &Operation{Kind: CherryPick, Remaining: n - 1}
 		}
 		if n := d.todo("revert"); n > 0 {
-			return &Operation{Kind: Revert, Remaining: n}
+			return &Operation{Kind: Revert, Remaining: n - 1}
 		}
 	}
 	return nil
@@ -225,18 +227,50 @@ func (d directory) bisected() string {
 	return valid(name)
 }
 
-// merged returns the source of a merge from its message: the first quoted name of "Merge branch
-// 'feat' into main".
-func merged(message string) string {
-	if !strings.HasPrefix(message, "Merge ") {
-		return ""
+// maxSources is the number of merged commits that are named.
+const maxSources = 4
+
+// merged returns the sources of a merge: their names from its message, or else the abbreviated
+// hashes of heads.
+func merged(message string, heads []string) string {
+	names := quoted(message)
+	if len(names) == 0 || len(names) != len(heads) {
+		names = nil
+		for _, head := range heads {
+			if h := short(head); h != "" {
+				names = append(names, h)
+			}
+		}
 	}
-	_, rest, _ := strings.Cut(message, "'")
-	name, _, closed := strings.Cut(rest, "'")
-	if !closed {
-		return ""
+	if more := len(names) - maxSources; more > 0 {
+		names = append(names[:maxSources:maxSources], fmt.Sprintf("%d more", more))
 	}
-	return valid(name)
+	return strings.Join(names, ", ")
+}
+
+// quoted returns the names in "Merge branch 'feat' into main" or "Merge branches 'a', 'b' and 'c'",
+// none if git has not written the message. A name can contain a quotation mark.
+func quoted(message string) []string {
+	kind, rest, found := strings.Cut(message, " '")
+	if !found || !strings.HasPrefix(kind, "Merge ") {
+		return nil
+	}
+	end := len(rest) - 1
+	for _, after := range []string{"' into ", "' of "} {
+		if i := strings.Index(rest, after); i >= 0 {
+			end = min(end, i)
+		}
+	}
+	if end < 0 || rest[end] != '\'' {
+		return nil
+	}
+	names := strings.Split(strings.ReplaceAll(rest[:end], "' and '", "', '"), "', '")
+	for _, name := range names {
+		if valid(name) == "" {
+			return nil
+		}
+	}
+	return names
 }
 
 // todo counts the commands of the sequencer's list.

@@ -111,6 +111,30 @@ func TestRead(t *testing.T) {
 			operation.Operation{Kind: operation.Merge, Source: "main"},
 			"merging main",
 		},
+		"merge of a name with a quotation mark": {
+			func(g *gittest.Git, dir string) {
+				g.Run(dir, "branch", "it's", "main")
+				_, _ = g.Try(dir, "merge", "it's")
+			},
+			operation.Operation{Kind: operation.Merge, Source: "it's"},
+			"merging it's",
+		},
+		"merge with a message": {
+			func(g *gittest.Git, dir string) { _, _ = g.Try(dir, "merge", "-m", "Merge 'all' of it", "main") },
+			operation.Operation{Kind: operation.Merge, Source: "HASH"},
+			"merging HASH",
+		},
+		"merge of several": {
+			func(g *gittest.Git, dir string) {
+				g.Run(dir, "checkout", "-q", "-b", "side", "main~1")
+				g.Run(dir, "commit", "-q", "--allow-empty", "-m", "side")
+				g.Run(dir, "checkout", "-q", "-b", "here", "main~1")
+				g.Run(dir, "commit", "-q", "--allow-empty", "-m", "here")
+				_, _ = g.Try(dir, "merge", "--no-commit", "side", "main")
+			},
+			operation.Operation{Kind: operation.Merge, Source: "side, main"},
+			"merging side, main",
+		},
 		"cherry-pick": {
 			func(g *gittest.Git, dir string) {
 				g.Run(dir, "checkout", "-q", "main")
@@ -125,8 +149,8 @@ func TestRead(t *testing.T) {
 				_, _ = g.Try(dir, "cherry-pick", "feat~2..feat")
 				commit(g, dir, "solved", "picked")
 			},
-			operation.Operation{Kind: operation.CherryPick, Remaining: 2},
-			"cherry-picking commits, 2 more to go",
+			operation.Operation{Kind: operation.CherryPick, Remaining: 1},
+			"cherry-picking commits, 1 more to go",
 		},
 		"revert": {
 			func(g *gittest.Git, dir string) { _, _ = g.Try(dir, "revert", "HEAD~1") },
