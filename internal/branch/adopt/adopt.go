@@ -421,6 +421,8 @@ func (f *forest) byCommits(name string, _ PullRequest) (parent, why string) {
 	switch {
 	case best == "":
 		return "", ""
+	case shared == len(f.reach(best)) && shared == len(mine):
+		return best, "has the same commits"
 	case shared == len(f.reach(best)):
 		return best, fmt.Sprintf("contains all of its commits, and %s more", cleantext.Count(len(mine)-shared, "commit"))
 	}

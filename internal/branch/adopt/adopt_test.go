@@ -95,6 +95,21 @@ func compare(t *testing.T, want, got map[string]string) {
 	}
 }
 
+// Of two branches with the same commits, the second is on the first.
+func TestTwins(t *testing.T) {
+	t.Parallel()
+	k := repo(t, &twig.State{}, func(git func(...string)) {
+		git("commit", "first")
+		git("checkout", "-q", "-b", "docs")
+		git("commit", "docs")
+		git("branch", "twin")
+	})
+	compare(t, map[string]string{
+		"docs": "main: no branch below it; 1 commit that no trunk has",
+		"twin": "docs: has the same commits",
+	}, parents(forgetful(k)))
+}
+
 func TestParents(t *testing.T) {
 	t.Parallel()
 	k := repo(t, &twig.State{}, func(git func(...string)) {

@@ -176,6 +176,8 @@ func company(w worktrees.Worktree) string {
 
 func removal(w worktrees.Worktree) string {
 	switch {
+	case w.Missing && w.Locked:
+		return "it is locked: run `git worktree unlock` before `git worktree prune`"
 	case w.Missing:
 		return "run `git worktree prune`"
 	case w.SafeToRemove:

@@ -66,6 +66,10 @@ pay
 			t.Errorf("%d columns: %s", width, diff)
 		}
 	}
+	gone := worktrees.Worktree{Worktree: stack.Worktree{Missing: true, Locked: true}}
+	if got := removal(gone); !strings.Contains(got, "git worktree unlock") {
+		t.Errorf("a locked worktree that is missing: %s", got) // "git worktree prune" leaves it
+	}
 	var pipe strings.Builder
 	if err := show(app.Env{Stdout: &pipe, Stderr: io.Discard, Now: func() time.Time { return at }}, all); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 // conflicts collects git's output about one merge.
 type conflicts struct {
 	stages map[string]int  // bits of the stages that a path has
+	links  map[string]bool // paths of submodules
 	told   map[string]bool // paths in messages about conflicts
 }
 
@@ -19,6 +20,9 @@ const (
 	second = 1 << 3
 )
 
+// gitlink is the mode of a submodule.
+const gitlink = "160000 "
+
 // entry reads "<mode> <object> <stage>\t<path>".
 func (c *conflicts) entry(text string) {
 	meta, path, ok := strings.Cut(text, "\t")
@@ -27,6 +31,12 @@ func (c *conflicts) entry(text string) {
 	}
 	if stage := meta[len(meta)-1] - '0'; stage >= 1 && stage <= 3 {
 		c.stages[path] |= 1 << stage
+	}
+	if strings.HasPrefix(meta, gitlink) {
+		if c.links == nil {
+			c.links = map[string]bool{}
+		}
+		c.links[path] = true
 	}
 }
 
@@ -51,7 +61,11 @@ func (c *conflicts) outcome(conflict bool) Outcome {
 	}
 	out := Outcome{Files: []File{}}
 	for _, path := range slices.Sorted(maps.Keys(c.stages)) {
-		out.Files = append(out.Files, File{Path: path, Kind: kindOf(c.stages[path])})
+		kind := kindOf(c.stages[path])
+		if c.links[path] && kind == Modified {
+			kind = Submodule
+		}
+		out.Files = append(out.Files, File{Path: path, Kind: kind})
 	}
 	if len(out.Files) == 0 {
 		for _, path := range slices.Sorted(maps.Keys(c.told)) {

@@ -87,6 +87,9 @@ const (
 	DeletedA Kind = "deleted in the first"
 	DeletedB Kind = "deleted in the second"
 	Moved    Kind = "moved"
+	// Submodule is a submodule whose commit both changed. Its repository is not looked at, so git may
+	// still be able to take the newer commit.
+	Submodule Kind = "submodule changed in both"
 )
 
 // maxFailures is the number of failing pairs after which a survey gives up on the others, because
@@ -207,10 +210,14 @@ func (r *reader) next() string {
 	return field
 }
 
-// messages reads messages up to the empty field.
+// messages reads messages up to the empty field. Before 2.44, git prints its advice about a submodule
+// in conflict into that field.
 func (r *reader) messages(c *conflicts) {
 	for count := r.next(); count != ""; count = r.next() {
 		n, err := strconv.Atoi(count)
+		if err != nil && strings.HasSuffix(count, "\n") {
+			return
+		}
 		if err != nil || n < 0 || len(r.fields) < n+2 {
 			r.ended = true
 			return

@@ -282,6 +282,37 @@ func TestUnrelated(t *testing.T) {
 	}
 }
 
+// The advice that git prints about a submodule in conflict hides neither its own merge nor the
+// others.
+func TestSubmodule(t *testing.T) {
+	t.Parallel()
+	g, root := repository(t, map[string]string{"a.txt": "1\n"})
+	commits := map[string]string{}
+	for i, name := range []string{"base", "left", "right", "apart"} {
+		g.Run(root, "checkout", "-q", "-B", name)
+		if name != "base" {
+			g.Run(root, "reset", "-q", "--hard", "base")
+		}
+		if name == "apart" {
+			gittest.Write(t, filepath.Join(root, "a.txt"), "2\n")
+			g.Run(root, "add", "a.txt")
+		} else {
+			g.Run(root, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat(fmt.Sprint(i+1), 40)+",module")
+		}
+		g.Run(root, "commit", "-q", "-m", name)
+		commits[name] = g.Run(root, "rev-parse", "HEAD")
+	}
+	pairs := []trial.Pair{{A: commits["left"], B: commits["right"]}, {A: commits["left"], B: commits["apart"]}, {A: commits["right"], B: commits["left"]}}
+	got, err := open(t, g, root, "").Merge(t.Context(), pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := trial.Outcome{Files: []trial.File{{Path: "module", Kind: trial.Submodule}}}
+	if diff := cmp.Diff([]trial.Outcome{both, {}, both}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 // Only git's own ways to merge are taken from attributes, whatever the names mean in
 // configuration.
 func TestAttributes(t *testing.T) {
