@@ -40,7 +40,7 @@ func TestStatusByGraphQL(t *testing.T) {
 		},
 		CheckRuns: []githubtest.CheckRun{{Name: "lint", Conclusion: "failure", URL: "https://ci.example/1"}, {Name: "docs", Conclusion: "failure"}},
 	})
-	f.Repositories[0].Protection = &githubtest.Demands{Checks: []string{"lint", "sign"}, Approvals: 1, ResolveThreads: true}
+	f.Repositories[0].Protection = &githubtest.Demands{Checks: []string{"lint", "sign"}, Approvals: 1, ResolveThreads: true, CodeOwners: true}
 	s := start(t, f)
 	got, err := connect(t, s).Status(t.Context(), repo, 42)
 	if err != nil {
@@ -58,7 +58,7 @@ func TestStatusByGraphQL(t *testing.T) {
 	want := pullrequest.Summary{
 		Checks: "failing", Failing: []string{"docs", "lint"}, ReviewDecision: "review_required", MergeState: "blocked",
 		Blockers: []string{
-			"1 required check failing: lint", "1 required check not reported yet: sign", "0 of 1 required approval, asked: team core",
+			"1 required check failing: lint", "1 required check not reported yet: sign", "0 of 1 required approval, code owners must approve, asked: team core",
 			"3 unresolved review threads, and main requires them to be resolved",
 		},
 	}
@@ -232,12 +232,14 @@ func TestRulesExplainABlock(t *testing.T) {
 		rules    githubtest.Demands
 		blockers []string
 	}{
-		"nothing is known":   {rules: githubtest.Demands{}, blockers: []string{"GitHub reports it as blocked by the rules of release/1 and does not say by which"}},
-		"signatures":         {rules: githubtest.Demands{Other: []string{"required_signatures"}}, blockers: []string{"GitHub reports it as blocked by the rules of release/1 and does not say by which; they demand signed commits"}},
-		"threads":            {rules: githubtest.Demands{ResolveThreads: true}, blockers: []string{"1 unresolved review thread, and release/1 requires them to be resolved"}},
-		"checks":             {rules: githubtest.Demands{Checks: []string{"sign"}}, blockers: []string{"1 required check not reported yet: sign"}},
-		"checks by REST":     {rest: true, rules: githubtest.Demands{Checks: []string{"lint"}}, blockers: []string{"1 required check failing: lint"}},
-		"a review by REST":   {rest: true, rules: githubtest.Demands{Approvals: 2}, blockers: []string{"0 of 2 required approvals, asked: bob"}},
+		"nothing is known": {rules: githubtest.Demands{}, blockers: []string{"GitHub reports it as blocked by the rules of release/1 and does not say by which"}},
+		"signatures":       {rules: githubtest.Demands{Other: []string{"required_signatures"}}, blockers: []string{"GitHub reports it as blocked by the rules of release/1 and does not say by which; they demand signed commits"}},
+		"threads":          {rules: githubtest.Demands{ResolveThreads: true}, blockers: []string{"1 unresolved review thread, and release/1 requires them to be resolved"}},
+		"checks":           {rules: githubtest.Demands{Checks: []string{"sign"}}, blockers: []string{"1 required check not reported yet: sign"}},
+		"checks by REST":   {rest: true, rules: githubtest.Demands{Checks: []string{"lint"}}, blockers: []string{"1 required check failing: lint"}},
+		"a review by REST": {rest: true, rules: githubtest.Demands{Approvals: 2}, blockers: []string{"0 of 2 required approvals, asked: bob"}},
+		"code owners by REST": {rest: true, rules: githubtest.Demands{CodeOwners: true}, blockers: []string{
+			"GitHub reports it as blocked by the rules of release/1 and does not say by which; they demand the approval of code owners"}},
 		"nothing by REST":    {rest: true, rules: githubtest.Demands{}, blockers: []string{"GitHub reports it as blocked by the rules of release/1 and does not say by which"}},
 		"a protected branch": {rest: true, rules: githubtest.Demands{Other: []string{"protection"}}, blockers: []string{"1 required check failing: docs"}},
 	} {

@@ -179,9 +179,10 @@ func (s *Server) listRules(w http.ResponseWriter, r *http.Request) {
 			}
 			rules = append(rules, object{"type": "required_status_checks", "parameters": object{"required_status_checks": checks}})
 		}
-		if p.Approvals > 0 || p.ResolveThreads {
+		if p.Approvals > 0 || p.ResolveThreads || p.CodeOwners {
 			rules = append(rules, object{"type": "pull_request", "parameters": object{
 				"required_approving_review_count": p.Approvals, "required_review_thread_resolution": p.ResolveThreads,
+				"require_code_owner_review": p.CodeOwners,
 			}})
 		}
 		for _, name := range p.Other {

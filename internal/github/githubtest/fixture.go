@@ -54,6 +54,7 @@ type Demands struct {
 	Checks         []string `json:"checks,omitempty"`
 	Approvals      int      `json:"approvals,omitempty"`
 	ResolveThreads bool     `json:"resolve_threads,omitempty"`
+	CodeOwners     bool     `json:"code_owners,omitempty"`
 	Other          []string `json:"other,omitempty"` // types of further rules
 }
 

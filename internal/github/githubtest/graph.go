@@ -122,7 +122,7 @@ func pullValue(repo Repository, p PullRequest) *value {
 	if rule := repo.Protection; rule != nil {
 		fields["baseRef"] = &value{kind: "Ref", fields: map[string]any{"refUpdateRule": &value{kind: "RefUpdateRule", fields: map[string]any{
 			"requiredApprovingReviewCount": rule.Approvals, "requiredStatusCheckContexts": rule.Checks,
-			"requiresConversationResolution": rule.ResolveThreads,
+			"requiresConversationResolution": rule.ResolveThreads, "requiresCodeOwnerReviews": rule.CodeOwners,
 		}}}}
 	}
 	if contexts := contextValues(repo, p); len(contexts) > 0 {

@@ -92,6 +92,7 @@ type PullRequest struct {
 			Approvals    *int      `json:"requiredApprovingReviewCount"`
 			Checks       []*string `json:"requiredStatusCheckContexts"`
 			Conversation bool      `json:"requiresConversationResolution"`
+			CodeOwners   bool      `json:"requiresCodeOwnerReviews"`
 		} `json:"refUpdateRule"`
 	} `json:"baseRef"`
 	Requests List[struct {
@@ -166,7 +167,7 @@ func (p *PullRequest) Model(asOf time.Time) pullrequest.PullRequest {
 	}
 	if p.BaseRef != nil && p.BaseRef.Rule != nil {
 		rule := p.BaseRef.Rule
-		pr.Rules = pullrequest.Rules{Resolve: rule.Conversation}
+		pr.Rules = pullrequest.Rules{Resolve: rule.Conversation, CodeOwners: rule.CodeOwners}
 		if rule.Approvals != nil {
 			pr.Rules.Approvals = *rule.Approvals
 		}

@@ -197,8 +197,10 @@ type Head struct {
 type Rules struct {
 	Checks    []string // names of checks that must pass
 	Approvals int      // reviews that must approve
-	Resolve   bool     // review threads must be resolved
-	Other     []string // further requirements, in words
+	// CodeOwners means that owners of the changed files must approve.
+	CodeOwners bool
+	Resolve    bool     // review threads must be resolved
+	Other      []string // further requirements, in words
 }
 
 // With returns the requirements of both.
@@ -209,6 +211,7 @@ func (r Rules) With(other Rules) Rules {
 		}
 	}
 	r.Approvals = max(r.Approvals, other.Approvals)
+	r.CodeOwners = r.CodeOwners || other.CodeOwners
 	r.Resolve = r.Resolve || other.Resolve
 	r.Other = append(slices.Clip(r.Other), other.Other...)
 	return r

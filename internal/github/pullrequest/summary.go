@@ -219,10 +219,7 @@ func (e Evidence) unmet(v votes) []string {
 			block("changes requested")
 		}
 	case pr.Decision == "REVIEW_REQUIRED", !pr.Decided && v.approvals < pr.Rules.Approvals:
-		text := "a review is required"
-		if demands {
-			text = fmt.Sprintf("%d of %s", v.approvals, cleantext.Count(pr.Rules.Approvals, "required approval"))
-		}
+		text := pr.Rules.missing(v.approvals)
 		if len(asked) > 0 {
 			text += ", asked: " + named(asked)
 		}
@@ -232,6 +229,22 @@ func (e Evidence) unmet(v votes) []string {
 		block("%s, and %s requires them to be resolved", cleantext.Count(len(e.Threads), "unresolved review thread"), pr.Base)
 	}
 	return found
+}
+
+// missing describes the reviews that are missing, if there are some approvals. GitHub can ask for
+// more than Approvals: the approval of a code owner, or of somebody who did not push last.
+func (r Rules) missing(approvals int) string {
+	text := "a review is required"
+	switch {
+	case approvals < r.Approvals:
+		text = fmt.Sprintf("%d of %s", approvals, cleantext.Count(r.Approvals, "required approval"))
+	case approvals > 0:
+		text = "a further review is required"
+	}
+	if r.CodeOwners {
+		text += ", code owners must approve"
+	}
+	return text
 }
 
 // Unexplained reports whether GitHub blocks the merge, and nothing here explains it. The rules of
@@ -244,8 +257,12 @@ func (e Evidence) Unexplained() bool {
 func (e Evidence) unexplained() string {
 	p := e.PullRequest
 	text := fmt.Sprintf("GitHub reports it as blocked by the rules of %s and does not say by which", p.Base)
-	if len(p.Rules.Other) > 0 {
-		text += "; they demand " + named(p.Rules.Other)
+	demands := p.Rules.Other
+	if p.Rules.CodeOwners {
+		demands = append(slices.Clone(demands), "the approval of code owners")
+	}
+	if len(demands) > 0 {
+		text += "; they demand " + named(demands)
 	}
 	if e.failsUnread() {
 		text += "; checks that were not read are failing"

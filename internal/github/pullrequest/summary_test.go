@@ -117,6 +117,15 @@ func TestSummarize(t *testing.T) {
 			want: want{checks: "none", review: "review_required", blockers: []string{"1 of 2 required approvals, asked: bob, team core"}}},
 		{name: "blocked by a review of unknown number", pr: func() pullrequest.PullRequest { p := blocked; p.Decision = "REVIEW_REQUIRED"; return p }(),
 			want: want{checks: "none", review: "review_required", blockers: []string{"a review is required"}}},
+		{name: "blocked by a review of code owners", pr: func() pullrequest.PullRequest {
+			p := blocked
+			p.Decision, p.Rules.Approvals, p.Rules.CodeOwners, p.RequestedTeams = "REVIEW_REQUIRED", 1, true, []string{"core"}
+			return p
+		}(), reviews: []pullrequest.Review{review("ann", "APPROVED")},
+			want: want{checks: "none", review: "review_required", blockers: []string{"a further review is required, code owners must approve, asked: team core"}}},
+		{name: "blocked by a rule set, after an approval", pr: func() pullrequest.PullRequest { p := blocked; p.Decision = "REVIEW_REQUIRED"; return p }(),
+			reviews: []pullrequest.Review{review("ann", "APPROVED")},
+			want:    want{checks: "none", review: "review_required", blockers: []string{"a further review is required"}}},
 		{name: "blocked by requested changes", pr: func() pullrequest.PullRequest { p := blocked; p.Decision = "CHANGES_REQUESTED"; return p }(),
 			reviews: []pullrequest.Review{review("ann", "CHANGES_REQUESTED"), review("bob", "CHANGES_REQUESTED")},
 			want:    want{checks: "none", review: "changes_requested", blockers: []string{"changes requested by bob, ann"}}},

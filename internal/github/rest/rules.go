@@ -21,6 +21,7 @@ func (c *Conn) Rules(ctx context.Context, r remoteurl.Repo, branch string) pullr
 			} `json:"required_status_checks"`
 			Approvals int  `json:"required_approving_review_count"`
 			Resolve   bool `json:"required_review_thread_resolution"`
+			Owners    bool `json:"require_code_owner_review"`
 		} `json:"parameters"`
 	}
 	if _, err := c.Get(ctx, c.Endpoint(r, page(1, PerPage), "rules", "branches", branch), &sets); err == nil {
@@ -30,6 +31,7 @@ func (c *Conn) Rules(ctx context.Context, r remoteurl.Repo, branch string) pullr
 			}
 			found.Approvals = max(found.Approvals, s.Parameters.Approvals)
 			found.Resolve = found.Resolve || s.Parameters.Resolve
+			found.CodeOwners = found.CodeOwners || s.Parameters.Owners
 			if what := demands[s.Type]; what != "" && !slices.Contains(found.Other, what) {
 				found.Other = append(found.Other, what)
 			}
