@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -231,7 +230,7 @@ func (c *Client) keepEach(resp *http.Response, r remoteurl.Repo, heads []pullreq
 			}
 		}
 		c.keepOne(resp, r, h, queue, one)
-		if number, raw := a.Open(i, h, r); raw != nil {
+		if number, raw := a.Open(i, h); raw != nil {
 			// A caller that knows the number by then requests that.
 			one.Data.Repository = map[string]json.RawMessage{graphql.NumberAlias + "0": raw}
 			c.keepOne(resp, r, pullrequest.Head{Branch: h.Branch, Number: number}, queue, one)
@@ -258,7 +257,7 @@ func statusOf(a graphql.BatchAnswer, i int, h pullrequest.Head, r remoteurl.Repo
 			errs = append(errs, e)
 		}
 	}
-	p := a.Pick(i, h, r)
+	p := a.Pick(i, h)
 	if p == nil {
 		if len(errs) > 0 && !a.Answers(i) {
 			return fact.Unavailable[pullrequest.Status](remote.Clean(errs[0].Message), "")
@@ -314,7 +313,7 @@ func (c *Client) readBatch(ctx context.Context, r remoteurl.Repo, heads []pullre
 	}
 	for i, h := range heads {
 		for _, pr := range list.PullRequests {
-			if numbers[i] == 0 && pr.Head == h.Branch && strings.EqualFold(pr.HeadRepo, r.String()) {
+			if numbers[i] == 0 && pr.Head == h.Branch && pr.Fork == "" {
 				numbers[i] = pr.Number
 			}
 		}

@@ -84,6 +84,45 @@ func TestOfBranches(t *testing.T) {
 	}
 }
 
+// A renamed repository answers to the name that the clone still has. Its pull requests are not taken
+// for those of a fork.
+func TestOfBranchesAfterRename(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"GraphQL": "#2 open merged=false approved failing threads=2", "REST": "#2 open merged=false none failing threads=unknown",
+	} {
+		f := holding(stacked()...)
+		f.RESTOnly = name == "REST"
+		f.Repositories[0].FormerNames = []string{"acme/old"}
+		old := repo
+		old.Owner, old.Name = "acme", "old"
+		got := connect(t, start(t, f)).OfBranches(t.Context(), old, []pullrequest.Head{{Branch: "b"}, {Branch: "c"}})
+		if diff := cmp.Diff([]string{want, "none"}, brief(got)); diff != "" {
+			t.Errorf("%s, -want +got:\n%s", name, diff)
+		}
+	}
+}
+
+// A fork is named, unless it was deleted.
+func TestFork(t *testing.T) {
+	t.Parallel()
+	gone := githubtest.PullRequest{Number: 4, HeadRepo: "eve/app", Override: map[string]any{"head": nil}}
+	for name, rest := range map[string]bool{"GraphQL": false, "REST": true} {
+		f := holding(append(stacked()[:3], gone)...)
+		f.RESTOnly = rest
+		client := connect(t, start(t, f))
+		for n, want := range map[int]string{2: "", 3: "eve/app"} {
+			got, err := client.PullRequest(t.Context(), repo, n)
+			if err != nil || got.Fork != want {
+				t.Errorf("%s, #%d: got %q, %v", name, n, got.Fork, err)
+			}
+		}
+		if got, err := client.PullRequest(t.Context(), repo, 4); !rest && (err != nil || got.Fork != pullrequest.DeletedFork) {
+			t.Errorf("%s: got %q, %v", name, got.Fork, err)
+		}
+	}
+}
+
 // Fifty branches are one request, and more are several.
 func TestFiftyBranchesAreOneRequest(t *testing.T) {
 	t.Parallel()

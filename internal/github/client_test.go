@@ -102,13 +102,13 @@ func TestPullRequest(t *testing.T) {
 	for n, want := range map[int]pullrequest.PullRequest{
 		42: {
 			Number: 42, Title: "Add login form ", URL: page + "42", Body: "What\nwhy ", AuthorAssociation: "MEMBER", State: "open", Author: "ann", Base: "main", Head: "feature/login",
-			Mergeable: new(true), CreatedAt: "2026-10-01T10:00:00Z", UpdatedAt: "2026-10-02T10:00:00Z", AsOf: asOf, HeadSHA: "abc", HeadRepo: "acme/app", MergeState: "clean",
+			Mergeable: new(true), CreatedAt: "2026-10-01T10:00:00Z", UpdatedAt: "2026-10-02T10:00:00Z", AsOf: asOf, HeadSHA: "abc", MergeState: "clean",
 			RequestedReviewers: []string{"bob", "dependabot[bot]"}, RequestedTeams: []string{"core"}, Labels: []string{"bug", "ui"},
 			AutoMerge: &pullrequest.AutoMerge{Method: "squash", EnabledBy: "ann", EnabledAt: "2026-10-02T10:00:00Z"}, MergeQueue: &pullrequest.QueueEntry{State: "queued", Position: 3},
 		},
 		43: {
 			Number: 43, Title: "Pull request 43", URL: page + "43", AuthorAssociation: "CONTRIBUTOR", State: "closed", Author: "ghost", Base: "main", Head: "branch-43", Draft: true, Merged: true,
-			CreatedAt: "2026-01-02T19:00:00Z", UpdatedAt: "2026-01-02T19:00:00Z", AsOf: asOf, HeadSHA: "000000000000000000000000000000000000002b", HeadRepo: "acme/app", MergeState: "unknown",
+			CreatedAt: "2026-01-02T19:00:00Z", UpdatedAt: "2026-01-02T19:00:00Z", AsOf: asOf, HeadSHA: "000000000000000000000000000000000000002b", MergeState: "unknown",
 		},
 		44: {Number: 44, URL: page + "44", State: "open", AuthorAssociation: "CONTRIBUTOR", Author: "ghost", CreatedAt: "2026-01-02T20:00:00Z", AsOf: asOf},
 	} {
@@ -143,7 +143,7 @@ func TestPullRequest(t *testing.T) {
 func TestJSONNames(t *testing.T) {
 	t.Parallel()
 	b, err := json.Marshal(pullrequest.Status{
-		PullRequest: pullrequest.PullRequest{Number: 1, HeadSHA: "x", HeadRepo: "acme/app", Merged: true},
+		PullRequest: pullrequest.PullRequest{Number: 1, HeadSHA: "x", Merged: true},
 		Reviews:     []pullrequest.Review{{}}, Checks: []pullrequest.Check{{}},
 		Summary: pullrequest.Summarize(pullrequest.Evidence{Complete: true}),
 	})

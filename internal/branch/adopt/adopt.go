@@ -49,6 +49,7 @@ type PullRequest struct {
 	Head, Base string
 	HeadCommit string
 	Open       bool
+	Merged     bool
 }
 
 // Proposal is the proposal for one branch; empty fields propose nothing.
@@ -136,7 +137,10 @@ func number(pr PullRequest, has map[string]bool) *Fact {
 	if has[pr.HeadCommit] {
 		why += " and its last commit is here"
 	}
-	if !pr.Open {
+	switch {
+	case pr.Merged:
+		why += "; it is merged"
+	case !pr.Open:
 		why += "; it is closed"
 	}
 	return &Fact{Value: fmt.Sprint(pr.Number), Evidence: why}

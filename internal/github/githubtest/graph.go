@@ -105,6 +105,7 @@ func pullValue(repo Repository, p PullRequest) *value {
 		"number": p.Number, "title": p.Title, "url": fmt.Sprintf("https://github.com/%s/pull/%d", repo.Name, p.Number), "body": body,
 		"state": state, "isDraft": p.Draft, "createdAt": p.CreatedAt, "updatedAt": p.UpdatedAt, "author": actorValue(p.Author),
 		"authorAssociation": cmp.Or(p.Association, "CONTRIBUTOR"), "baseRefName": p.Base, "headRefName": p.Head, "headRefOid": p.SHA,
+		"isCrossRepository": p.HeadRepo != "" && p.HeadRepo != repo.Name,
 		"headRepository": &value{kind: "Repository", fields: map[string]any{"nameWithOwner": cmp.Or(p.HeadRepo, repo.Name)}},
 		"mergeable":      mergeable, "mergeStateStatus": strings.ToUpper(p.MergeableState), "reviewDecision": constant(p.ReviewDecision),
 		"labels": labels, "reviewRequests": requests, "reviews": reviews, "reviewThreads": threadValues(repo, p),

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/github/pullrequest"
-	"github.com/copse-dev/copse/internal/github/remoteurl"
 )
 
 // BatchAnswer is the answer about several branches. Its fields are stored unparsed.
@@ -21,9 +20,9 @@ type BatchAnswer struct {
 }
 
 // Open returns the open pull request of branch i, undecoded, nil if it was not found by name.
-func (a BatchAnswer) Open(i int, h pullrequest.Head, r remoteurl.Repo) (number int, raw json.RawMessage) {
+func (a BatchAnswer) Open(i int, h pullrequest.Head) (number int, raw json.RawMessage) {
 	var found List[json.RawMessage]
-	p := a.Pick(i, h, r)
+	p := a.Pick(i, h)
 	if p == nil || json.Unmarshal(a.Data.Repository[OpenAlias+strconv.Itoa(i)], &found) != nil {
 		return 0, nil
 	}
@@ -60,7 +59,7 @@ func (a BatchAnswer) Answers(i int) bool {
 }
 
 // Pick returns the pull request of branch i, nil for none.
-func (a BatchAnswer) Pick(i int, h pullrequest.Head, r remoteurl.Repo) *PullRequest {
+func (a BatchAnswer) Pick(i int, h pullrequest.Head) *PullRequest {
 	n := strconv.Itoa(i)
 	if raw, ok := a.Data.Repository[NumberAlias+n]; ok {
 		var p *PullRequest
@@ -70,7 +69,7 @@ func (a BatchAnswer) Pick(i int, h pullrequest.Head, r remoteurl.Repo) *PullRequ
 		return p
 	}
 	ours := func(p *PullRequest) bool {
-		return p != nil && p.HeadRepo != nil && strings.EqualFold(p.HeadRepo.Name, r.String()) && p.HeadRefName == h.Branch
+		return p != nil && !p.Cross && p.HeadRefName == h.Branch
 	}
 	for _, list := range []string{OpenAlias, EndedAlias} {
 		var found List[PullRequest]

@@ -68,5 +68,5 @@ reviews(last:50){nodes{author{...actor}state}}
 reviewThreads(last:100){totalCount pageInfo{hasPreviousPage startCursor}nodes{isResolved}}
 statusCheckRollup{state contexts(first:100){totalCount pageInfo{hasNextPage endCursor}
 nodes{__typename ...on CheckRun{name status conclusion}...on StatusContext{context state}}}}}
-fragment core on PullRequest{number title author{...actor}url state isDraft baseRefName headRefName headRefOid headRepository{nameWithOwner}
+fragment core on PullRequest{number title author{...actor}url state isDraft baseRefName headRefName headRefOid isCrossRepository headRepository{nameWithOwner}
 mergeable mergeStateStatus reviewDecision autoMergeRequest{mergeMethod}`

@@ -42,7 +42,7 @@ nodes{__typename
 ...on StatusContext{context state targetUrl isRequired(pullRequestNumber:$number)}}}}}}}
 fragment actor on Actor{__typename login}
 fragment core on PullRequest{number title url body state isDraft createdAt updatedAt author{...actor}authorAssociation
-baseRefName headRefName headRefOid headRepository{nameWithOwner}mergeable mergeStateStatus reviewDecision
+baseRefName headRefName headRefOid isCrossRepository headRepository{nameWithOwner}mergeable mergeStateStatus reviewDecision
 labels(first:50){nodes{name}}autoMergeRequest{enabledAt mergeMethod enabledBy{...actor}}
 baseRef{refUpdateRule{requiredApprovingReviewCount requiredStatusCheckContexts requiresConversationResolution requiresCodeOwnerReviews}}
 reviewRequests(first:100){nodes{requestedReviewer{__typename ...on User{login}...on Bot{login}...on Mannequin{login}`

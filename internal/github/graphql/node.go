@@ -73,7 +73,10 @@ type PullRequest struct {
 	BaseRefName string `json:"baseRefName"`
 	HeadRefName string `json:"headRefName"`
 	HeadRefOID  string `json:"headRefOid"`
-	HeadRepo    *struct {
+	// Cross means that the head is in another repository than the base. Names do not show this: a
+	// repository that was renamed answers to its old name, too.
+	Cross    bool `json:"isCrossRepository"`
+	HeadRepo *struct {
 		Name string `json:"nameWithOwner"`
 	} `json:"headRepository"`
 	Mergeable  string  `json:"mergeable"`
@@ -148,8 +151,11 @@ func (p *PullRequest) Model(asOf time.Time) pullrequest.PullRequest {
 	case "CONFLICTING":
 		pr.Mergeable = new(false)
 	}
-	if p.HeadRepo != nil {
-		pr.HeadRepo = cleantext.Line(p.HeadRepo.Name)
+	switch {
+	case p.Cross && p.HeadRepo != nil:
+		pr.Fork = cleantext.Line(p.HeadRepo.Name)
+	case p.Cross:
+		pr.Fork = pullrequest.DeletedFork
 	}
 	if p.Decision != nil {
 		pr.Decision = cleantext.Line(*p.Decision)

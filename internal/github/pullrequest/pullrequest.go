@@ -17,6 +17,9 @@ import (
 // Ghost is the author that GitHub shows for a deleted account.
 const Ghost = "ghost"
 
+// DeletedFork is the fork of a pull request whose fork was deleted.
+const DeletedFork = "(deleted)"
+
 // PullRequest describes a pull request. Times are in GitHub's form, RFC 3339.
 type PullRequest struct {
 	Number    int    `json:"number"`
@@ -47,6 +50,9 @@ type PullRequest struct {
 	MergeQueue *QueueEntry `json:"merge_queue,omitempty"`
 	// Body is Markdown; lists omit it.
 	Body string `json:"body,omitempty"`
+	// Fork is the owner/name of the fork that Head is a branch of, or DeletedFork; empty if Head is
+	// in the repository itself.
+	Fork string `json:"fork,omitempty"`
 	// BodyTruncatedBytes is the number of omitted bytes of the body.
 	BodyTruncatedBytes int `json:"body_truncated_bytes,omitempty"`
 
@@ -56,8 +62,6 @@ type PullRequest struct {
 	AsOf time.Time `json:"-"`
 	// HeadSHA is the commit whose checks apply.
 	HeadSHA string `json:"-"`
-	// HeadRepo is the owner/name that Head is a branch of; empty if it was deleted.
-	HeadRepo string `json:"-"`
 	// Stack is its position in one of GitHub's own stacks, in lists; nil for none.
 	Stack *StackPosition `json:"-"`
 	// MergeState is GitHub's verdict: clean, has_hooks, unstable, behind, blocked,

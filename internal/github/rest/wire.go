@@ -2,6 +2,7 @@ package rest
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
@@ -112,8 +113,11 @@ func (p wirePull) model(asOf time.Time) pullrequest.PullRequest {
 
 		AuthorAssociation: cleantext.Line(p.Association),
 	}
-	if p.Head.Repo != nil {
-		pr.HeadRepo = cleantext.Line(p.Head.Repo.FullName)
+	switch head, base := p.Head.Repo, p.Base.Repo; {
+	case head == nil && p.Head.Ref != "":
+		pr.Fork = pullrequest.DeletedFork
+	case head != nil && base != nil && !strings.EqualFold(head.FullName, base.FullName):
+		pr.Fork = cleantext.Line(head.FullName)
 	}
 	if p.AutoMerge != nil {
 		pr.AutoMerge = &pullrequest.AutoMerge{Method: cleantext.Line(p.AutoMerge.Method), EnabledBy: p.AutoMerge.EnabledBy.name()}

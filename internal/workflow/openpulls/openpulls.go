@@ -7,7 +7,6 @@ package openpulls
 import (
 	"context"
 	"reflect"
-	"strings"
 	"time"
 
 	"github.com/copse-dev/copse/internal/branch/source/pulllist"
@@ -47,7 +46,7 @@ func (l Lists) Refresh(ctx context.Context, age time.Duration) (changed bool, er
 	}
 	list := pulllist.List{Repository: at.Host + "/" + at.String(), AsOf: l.Now().UTC().Truncate(time.Second)}
 	for _, pr := range found {
-		if !strings.EqualFold(pr.HeadRepo, at.String()) {
+		if pr.Fork != "" {
 			continue
 		}
 		p := pulllist.Pull{Number: uint32(pr.Number), Head: pr.Head, Base: pr.Base} //nolint:gosec // GitHub counts from 1

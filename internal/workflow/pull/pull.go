@@ -8,7 +8,6 @@ package pull
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/failure"
@@ -184,7 +183,7 @@ func (r *Requests) newest(ctx context.Context, repo remoteurl.Repo, state pullre
 		}
 		read += len(page.PullRequests)
 		for _, pr := range page.PullRequests {
-			if strings.EqualFold(pr.HeadRepo, repo.String()) {
+			if pr.Fork == "" {
 				found = append(found, pr)
 			}
 		}

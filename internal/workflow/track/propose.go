@@ -186,7 +186,7 @@ func bestLast(pulls []pullrequest.PullRequest) []adopt.PullRequest {
 	var all []adopt.PullRequest
 	for _, pr := range pulls {
 		all = append(all, adopt.PullRequest{
-			Number: uint32(pr.Number), Head: pr.Head, Base: pr.Base, HeadCommit: pr.HeadSHA, Open: isOpen(pr),
+			Number: uint32(pr.Number), Head: pr.Head, Base: pr.Base, HeadCommit: pr.HeadSHA, Open: isOpen(pr), Merged: pr.Merged,
 		})
 	}
 	return all

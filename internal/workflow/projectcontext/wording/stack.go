@@ -244,6 +244,9 @@ func pullRequest(s pullrequest.Status) foreign.Line {
 	default:
 		line = line.Known(pr.State, "open", "closed")
 	}
+	if pr.Fork != "" {
+		line = line.Own(" from ").Name(pr.Fork)
+	}
 	line = line.Own(" into ").Name(pr.Base).Own(", checks ").Word(s.Summary.Checks).Own(", ")
 	if reviews := s.Summary.ReviewDecision; reviews != "none" {
 		return line.Word(strings.ReplaceAll(reviews, "_", " "))
