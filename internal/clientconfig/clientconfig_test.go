@@ -691,3 +691,38 @@ func hookPath(c clientconfig.Client, l clientfile.Location) (string, error) {
 	}
 	return h.Path(clientfile.User, l)
 }
+
+// An entry that copse has made has nothing that somebody else chose, for every client.
+func TestChosen(t *testing.T) {
+	t.Parallel()
+	for _, id := range clientconfig.IDs() {
+		c, err := clientconfig.Lookup(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := c.Set(nil, "copse", clientconfig.Server{Command: "copse", Args: []string{"mcp", "serve", "--toolsets", "items"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := c.Entries(text)
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%s: %v, %v", id, all, err)
+		}
+		if got := c.Chosen(all[0].Server); got != "" {
+			t.Errorf("%s: %s", id, got)
+		}
+		for _, change := range []func(*clientconfig.Server){
+			func(s *clientconfig.Server) { s.Command = "./copse" },
+			func(s *clientconfig.Server) { s.Args = append([]string{"-c"}, s.Args...) },
+			func(s *clientconfig.Server) { s.Args = append(s.Args, "--repo", "/") },
+			func(s *clientconfig.Server) { s.Dir = "sub" },
+			func(s *clientconfig.Server) { s.Env = map[string]string{"LD_PRELOAD": "x"} },
+			func(s *clientconfig.Server) { s.EnvVars = []string{"SECRET"} },
+		} {
+			s := all[0].Server
+			if change(&s); c.Chosen(s) == "" {
+				t.Errorf("%s: %+v has nothing chosen", id, s)
+			}
+		}
+	}
+}

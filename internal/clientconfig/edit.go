@@ -189,6 +189,56 @@ func (s Server) NamesRepository() bool {
 	return slices.ContainsFunc(s.Args, func(arg string) bool { return arg == "--repo" || strings.HasPrefix(arg, "--repo=") })
 }
 
+// OnlyServes reports whether the arguments of copse, and the directory where it starts, only have it
+// serve the client's project.
+func (s Server) OnlyServes() bool {
+	if s.Dir != "" || len(s.Args) < 2 || s.Args[0] != "mcp" || s.Args[1] != "serve" {
+		return false
+	}
+	for flags := s.Args[2:]; len(flags) > 0; flags = flags[1:] {
+		name, _, joined := strings.Cut(flags[0], "=")
+		switch {
+		case name == "--read-only":
+		case slices.Contains([]string{"--toolsets", "--disable", "--name"}, name) && (joined || len(flags) > 1):
+			if !joined {
+				flags = flags[1:]
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// Chosen returns what an entry that is to start copse by its name has chosen beside that, as text:
+// another program, arguments, or variables. It returns "" for an entry that Set has made.
+func (c Client) Chosen(s Server) string {
+	own := c.filter.references()
+	var variables []string
+	for name, value := range s.Env {
+		if own[name] != value {
+			variables = append(variables, name)
+		}
+	}
+	for _, name := range s.EnvVars {
+		if !slices.Contains(c.filter.listed(), name) {
+			variables = append(variables, name)
+		}
+	}
+	if s.Command == "copse" && s.OnlyServes() && len(variables) == 0 {
+		return ""
+	}
+	text := strings.Join(append([]string{s.Command}, s.Args...), " ")
+	if s.Dir != "" {
+		text += " in " + s.Dir
+	}
+	if len(variables) > 0 {
+		slices.Sort(variables)
+		text += " with the variables " + strings.Join(slices.Compact(variables), ", ")
+	}
+	return text
+}
+
 // isCopse reports whether a path is that of the program copse.
 func isCopse(path string) bool { return base(path) == "copse" }
 

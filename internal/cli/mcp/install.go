@@ -236,6 +236,7 @@ func (o *clientOptions) show(id string, done written) error {
 		o.noteLeft(done)
 	}
 	o.noteLimits(id, done)
+	o.noteChosen(id, done)
 	if client, err := clientconfig.Lookup(id); err == nil && done.diff != nil && !o.dryRun && !o.remove {
 		o.env.Notef("restart %s, or reload its MCP servers, to apply the change", client.Title)
 	}
@@ -250,6 +251,23 @@ func (o *clientOptions) noteLeft(done written) {
 		o.env.Notef("note: %s stays, although nothing is left in it", done.path)
 	}
 	o.env.Notef("note: backups stay next to the file, as %s.copse-backup*; they can contain a token: delete them when you no longer need them", filepath.Base(done.path))
+}
+
+// noteChosen warns about an entry of a project's file that starts more than copse: its
+// author chose that, and the client shows it under copse's name.
+func (o *clientOptions) noteChosen(id string, done written) {
+	client, err := clientconfig.Lookup(id)
+	if err != nil || o.remove || o.scope != string(clientfile.Project) || o.transport == overHTTP || o.repo != "" {
+		return
+	}
+	entry := named(client, done.after, o.name)
+	if entry.Name == "" || entry.URL != "" {
+		return
+	}
+	if chosen := client.Chosen(entry.Server); chosen != "" {
+		o.env.Notef("warning: the entry %s of the project's file starts more than copse: %s; check it before you let %s start it, or remove it with `copse mcp uninstall --scope project --client %s` and install again",
+			o.name, cleantext.Cut(cleantext.Line(chosen), 300), client.Title, id)
+	}
 }
 
 // noteLimits names the limits of an earlier entry that stay, and what cannot move to another

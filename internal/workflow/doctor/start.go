@@ -49,11 +49,12 @@ func greet(ctx context.Context, c xec.Command) (int, error) {
 // project's file comes with a repository, which must not choose what runs: for it, copse starts
 // nothing but itself.
 func (d *Doctor) starts(ctx context.Context, f clients.File, e, read clientconfig.Named) (problem string) {
-	command, err := d.commandOf(f, read.Server)
+	command, err := d.commandOf(f, e.Command, read.Server)
 	if err != nil {
 		return err.Error()
 	}
-	if f.Scope == clientfile.Project && !d.harmless(read.Server, command.Name) {
+	// A project's file could show a variable of the user in an argument.
+	if f.Scope == clientfile.Project && (!d.harmless(read.Server, command.Name) || !slices.Equal(read.Args, e.Args)) {
 		return "is not tried, because a project's file chooses what it starts: " + cleantext.Cut(cleantext.Line(strings.Join(append([]string{e.Command}, e.Args...), " ")), 200)
 	}
 	if _, err := greet(ctx, command); err != nil {
@@ -72,15 +73,16 @@ func (d *Doctor) starts(ctx context.Context, f clients.File, e, read clientconfi
 	return ""
 }
 
-// commandOf returns how a client starts a server.
-func (d *Doctor) commandOf(f clients.File, s clientconfig.Server) (xec.Command, error) {
+// commandOf returns how a client starts a server. written is the command as it is in the file, for
+// errors: the values of variables can be secrets.
+func (d *Doctor) commandOf(f clients.File, written string, s clientconfig.Server) (xec.Command, error) {
 	env := xec.Env(f.Client.Environ(d.Environ, s))
 	if strings.ContainsAny(s.Command, `/\`) && !filepath.IsAbs(s.Command) {
-		return xec.Command{}, fmt.Errorf("starts %s, which is another program in each directory; write the full path", s.Command)
+		return xec.Command{}, fmt.Errorf("starts %s, which is another program in each directory; write the full path", written)
 	}
 	path, err := env.LookPath(s.Command)
 	if err != nil {
-		return xec.Command{}, fmt.Errorf("starts %s, which does not exist", s.Command)
+		return xec.Command{}, fmt.Errorf("starts %s, which does not exist", written)
 	}
 	dir := d.Worktree.Dir
 	if f.Client.Outside() {
@@ -98,22 +100,7 @@ func (d *Doctor) commandOf(f clients.File, s clientconfig.Server) (xec.Command, 
 // harmless reports whether an entry starts this very program, as a server and with nothing that
 // could make it start another.
 func (d *Doctor) harmless(s clientconfig.Server, path string) bool {
-	if real(path) != real(d.Executable) || len(s.Env) > 0 || s.Dir != "" || len(s.Args) < 2 || s.Args[0] != "mcp" || s.Args[1] != "serve" {
-		return false
-	}
-	for flags := s.Args[2:]; len(flags) > 0; flags = flags[1:] {
-		name, _, joined := strings.Cut(flags[0], "=")
-		switch {
-		case name == "--read-only":
-		case slices.Contains([]string{"--toolsets", "--disable", "--name"}, name) && (joined || len(flags) > 1):
-			if !joined {
-				flags = flags[1:]
-			}
-		default:
-			return false
-		}
-	}
-	return true
+	return real(path) == real(d.Executable) && len(s.Env) == 0 && s.OnlyServes()
 }
 
 // withheld returns the variables that are set here and missing in a client's server. An application
