@@ -134,6 +134,9 @@ const (
 	firstCollection = 250
 )
 
+// usualStack is the size of the stack that a program usually needs.
+const usualStack = 24 << 10
+
 // spareCollector makes the collector run less often, and not at all during the start. It allocates
 // the ballast after the first collection, because the allocation would trigger one. It returns a
 // value that keeps the ballast alive.
@@ -167,13 +170,27 @@ func self() string {
 	return path
 }
 
+// growStack gives the stack of its goroutine room for what a program usually needs. A stack that
+// grows step by step is copied each time, which reads the tables of all functions on it: pages of
+// the executable that nothing else needs. The runtime makes room for the frame even if use is false.
+//
+//go:noinline
+func growStack(use bool) byte {
+	if !use {
+		return 0
+	}
+	var room [usualStack]byte
+	for i := range room {
+		room[i] = byte(i)
+	}
+	return room[len(room)/2]
+}
+
 // Main runs a program in the environment of this process and returns its exit code. SIGINT,
 // SIGTERM, and SIGHUP end the context. Main does not wait for a program that has not returned a
 // second later, and a second signal kills it immediately.
 func Main(run func(context.Context, Env) int) int {
 	defer runtime.KeepAlive(spareCollector())
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
 	dir, err := os.Getwd()
 	if err != nil {
 		// The directory was deleted. Programs that need one report it.
@@ -200,13 +217,23 @@ func Main(run func(context.Context, Env) int) int {
 		}
 		return account.Username
 	}
+	ctx, end := context.WithCancelCause(context.Background())
+	defer end(nil)
 	done := make(chan int, 1)
-	go func() { done <- run(ctx, env) }()
+	go func() {
+		growStack(false)
+		done <- run(ctx, env)
+	}()
+	// The runtime enables signals on another thread. The program does not wait for that: a signal
+	// that arrives earlier ends the process.
+	signaled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
 	select {
 	case code := <-done:
 		return code
-	case <-ctx.Done():
+	case <-signaled.Done():
 	}
+	end(context.Cause(signaled))
 	stop() // from here on a signal has its usual effect
 	select {
 	case code := <-done:

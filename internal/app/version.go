@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 )
 
 // release and packager are set by the release build:
@@ -30,7 +31,10 @@ type Build struct {
 }
 
 // Origin returns the build of this program.
-func Origin() Build {
+func Origin() Build { return origin() }
+
+// origin reads the build once: every start needs the version two or three times.
+var origin = sync.OnceValue(func() Build {
 	b := Build{Version: release, By: packager, Platform: runtime.GOOS + "/" + runtime.GOARCH + " " + runtime.Version()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -58,7 +62,7 @@ func Origin() Build {
 		b.Version = b.unreleased(info.Main.Version)
 	}
 	return b
-}
+})
 
 // unreleased describes a build without a release by the data of the Go command.
 func (b Build) unreleased(module string) string {

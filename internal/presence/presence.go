@@ -57,6 +57,8 @@ const (
 	maxClients = 100
 	// pause is the time between two writes.
 	pause = time.Second
+	// start is the time before the first write, which must not compete with a server's first answer.
+	start = 50 * time.Millisecond
 	// remembered is how long a client is listed after its last call. The process of a client on
 	// standard input ends with it; one over HTTP only falls silent.
 	remembered = 10 * time.Minute
@@ -98,7 +100,7 @@ func (r *Register) Seen(name, worktree, tool string) {
 		return
 	}
 	r.pending = true
-	time.AfterFunc(max(0, pause-time.Since(r.written)), r.flush)
+	time.AfterFunc(max(start, pause-time.Since(r.written)), r.flush)
 }
 
 // flush writes the file.

@@ -62,6 +62,7 @@ a failure, and 2 for an invalid command line.`,
 		named := func(n noun) bool { return slices.Contains(n.names, env.Args[0]) }
 		if i := slices.IndexFunc(nouns, named); i >= 0 {
 			nouns = nouns[i : i+1]
+			root.CompletionOptions.DisableDefaultCmd = true
 		}
 	}
 	for _, n := range nouns {

@@ -25,3 +25,25 @@ func TestOnlyTheNamedCommandIsMade(t *testing.T) {
 		}
 	}
 }
+
+// A client that starts the server waits for it, so the commands beside it are not made.
+func TestOnlyTheServerIsMade(t *testing.T) {
+	t.Parallel()
+	beside := func(args ...string) int {
+		env := app.EmptyEnv()
+		env.Args = args
+		mcp, _, err := copse.Command(env).Find([]string{"mcp"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(mcp.Commands())
+	}
+	if n := beside("mcp", "serve"); n != 1 {
+		t.Errorf("%d commands for the server", n)
+	}
+	for _, args := range [][]string{{"mcp"}, {"mcp", "--help"}, {"mcp", "install"}, {"help", "mcp"}, {"__complete", "mcp", ""}} {
+		if n := beside(args...); n < 5 {
+			t.Errorf("%v: %d commands", args, n)
+		}
+	}
+}

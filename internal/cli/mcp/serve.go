@@ -38,7 +38,11 @@ func Command(env app.Env) *cobra.Command {
 		}),
 		RunE: app.Help,
 	}
-	cmd.AddCommand(serve(env), configCommand(env), installCommand(env), uninstallCommand(env), doctorCommand(env), hook.Command(env))
+	cmd.AddCommand(serve(env))
+	if len(env.Args) > 1 && env.Args[0] == "mcp" && env.Args[1] == "serve" {
+		return cmd // a client waits, and the others take longer to create than the server
+	}
+	cmd.AddCommand(configCommand(env), installCommand(env), uninstallCommand(env), doctorCommand(env), hook.Command(env))
 	return cmd
 }
 
