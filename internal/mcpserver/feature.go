@@ -73,7 +73,7 @@ func (s *Server) addResource(r toolset.Resource) {
 			}
 		}
 		text, err := read(ctx)
-		return contents(at, text, err)
+		return contents(at, r.MIMEType, text, err)
 	})
 }
 
@@ -106,7 +106,7 @@ func (s *Server) addTemplate(t toolset.Template) {
 			}
 		}
 		text, err := read(ctx, values)
-		return contents(at, text, err)
+		return contents(at, t.MIMEType, text, err)
 	})
 }
 
@@ -138,12 +138,12 @@ func templatePattern(t toolset.Template) *regexp.Regexp {
 
 // contents returns a document, which names the worktree that it is about, as the results of
 // tools do.
-func contents(at *route.Worktree, text string, err error) (*mcp.ReadResourceResult, error) {
+func contents(at *route.Worktree, mimeType, text string, err error) (*mcp.ReadResourceResult, error) {
 	if err != nil {
 		return nil, err
 	}
 	if at != nil {
-		text = route.Located(text, at.Name())
+		text = route.Located(text, at.Name(), mimeType == "application/json")
 	}
 	// URI and MIME type are filled in from the definition.
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: text}}}, nil

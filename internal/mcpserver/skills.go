@@ -190,7 +190,7 @@ func (k *skills) read(ctx context.Context, req *mcp.ReadResourceRequest) (_ *mcp
 		return nil, err
 	}
 	text, err := found.Read(ctx)
-	return contents(nil, text, err)
+	return contents(nil, skillMIMEType, text, err)
 }
 
 // find returns the skill with a URI.

@@ -15,7 +15,10 @@ type Result struct {
 	Text []string
 	// Structured is a JSON object, or nil for a tool whose answer is text.
 	Structured json.RawMessage
-	IsError    bool
+	// OwnWorktree means that Structured has a member "worktree" with another meaning than the
+	// worktree that the answer is about.
+	OwnWorktree bool
+	IsError     bool
 }
 
 // Shape formats the results of tools that return an Out, and their errors. It is an interface

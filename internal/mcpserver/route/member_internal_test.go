@@ -7,20 +7,24 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// An answer names its worktree beside a member of the same name, and never has a member twice.
+// An answer names its worktree in a last member, in the layout of the object.
 func TestMember(t *testing.T) {
 	t.Parallel()
 	for object, want := range map[string]string{
 		`{}`:                        `{"worktree":"/w"}`,
 		`{"a":1}`:                   `{"a":1,"worktree":"/w"}`,
-		`{"worktree":"../x"}`:       `{"worktree":"../x","answered_in":"/w"}`,
-		`{"worktree":null}`:         `{"worktree":null,"answered_in":"/w"}`,
 		`{"a":{"worktree":"../x"}}`: `{"a":{"worktree":"../x"},"worktree":"/w"}`,
-		"{\n  \"worktree\": 1\n}":   "{\n  \"worktree\": 1,\n  \"answered_in\": \"/w\"\n}",
+		"{\n  \"a\": 1\n}":          "{\n  \"a\": 1,\n  \"worktree\": \"/w\"\n}",
 	} {
-		if got := string(withMember([]byte(object), []byte(`"/w"`))); got != want {
-			t.Errorf("%s became %s, want %s", object, got, want)
+		r := Locate(toolset.Result{Text: []string{object}, Structured: []byte(object)}, "/w")
+		if r.Text[0] != want || string(r.Structured) != want || Located(object, "/w", true) != want {
+			t.Errorf("%s became %s and %s, want %s", object, r.Text, r.Structured, want)
 		}
+	}
+	// Beside a worktree with another meaning, the member has another name.
+	own := Locate(toolset.Result{Structured: []byte(`{"worktree":"../x"}`), OwnWorktree: true}, "/w")
+	if want := `{"worktree":"../x","answered_in":"/w"}`; string(own.Structured) != want {
+		t.Errorf("got %s, want %s", own.Structured, want)
 	}
 }
 
@@ -39,7 +43,7 @@ func TestLocatedText(t *testing.T) {
 		if got := strings.Join(Locate(toolset.Result{Text: []string{text}}, "/w/app").Text, ""); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
-		if got := Located(text, "/w/app"); strings.Count(got, "`/w/app`") != 1 {
+		if got := Located(text, "/w/app", false); strings.Count(got, "`/w/app`") != 1 {
 			t.Errorf("%q became %q", text, got)
 		}
 	}

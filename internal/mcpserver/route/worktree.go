@@ -238,17 +238,23 @@ func Locate(r toolset.Result, worktree string) toolset.Result {
 	if worktree == "" {
 		return r
 	}
-	name, err := toolset.Marshal(worktree)
-	if err != nil { // a string always encodes
-		return r
+	member := WorktreeArgument
+	if r.OwnWorktree {
+		member = AnsweredIn
 	}
 	r.Text = slices.Clone(r.Text)
 	inText := false
 	if len(r.Structured) > 1 && r.Structured[0] == '{' {
-		if len(r.Text) > 0 && strings.HasPrefix(r.Text[0], "{") {
-			r.Text[0], inText = string(withMember([]byte(r.Text[0]), name)), true
+		encoded := string(r.Structured)
+		doc := withMember(encoded, member, worktree)
+		r.Structured = json.RawMessage(doc)
+		switch {
+		case len(r.Text) == 0 || !strings.HasPrefix(r.Text[0], "{"):
+		case r.Text[0] == encoded:
+			r.Text[0], inText = doc, true
+		default: // the same in another layout
+			r.Text[0], inText = withMember(r.Text[0], member, worktree), true
 		}
-		r.Structured = withMember(r.Structured, name)
 	}
 	said := func(text string) bool { return Names(text, worktree) }
 	if !inText && !slices.ContainsFunc(r.Text, said) {
@@ -261,15 +267,14 @@ func Locate(r toolset.Result, worktree string) toolset.Result {
 	return r
 }
 
-// Located names the worktree in a document: an object of JSON gets a member, any other text a line.
-func Located(text, worktree string) string {
-	if worktree == "" {
+// Located names the worktree in a document: JSON, which is an object, gets a member, any other text a
+// line.
+func Located(text, worktree string, isJSON bool) string {
+	switch {
+	case worktree == "":
 		return text
-	}
-	if doc := strings.TrimSpace(text); strings.HasPrefix(doc, "{") && json.Valid([]byte(doc)) {
-		if name, err := toolset.Marshal(worktree); err == nil {
-			return string(withMember([]byte(doc), name))
-		}
+	case isJSON && strings.HasPrefix(text, "{"):
+		return withMember(strings.TrimSpace(text), WorktreeArgument, worktree)
 	}
 	if Names(text, worktree) {
 		return text
@@ -298,34 +303,16 @@ func WorktreeLine(worktree string) string {
 // work item that is linked to one, and the argument of a tool that links it.
 const AnsweredIn = "answered_in"
 
-// member returns the name of the member that names the worktree of an answer.
-func member(object []byte) string {
-	if !bytes.Contains(object, []byte(`"`+WorktreeArgument+`"`)) {
-		return WorktreeArgument
-	}
-	var own map[string]json.RawMessage
-	if json.Unmarshal(object, &own) == nil && own[WorktreeArgument] == nil {
-		return WorktreeArgument // it is deeper inside
-	}
-	return AnsweredIn
-}
-
-// withMember adds the worktree to a JSON object, in the object's own layout.
-func withMember(object, name []byte) []byte {
-	end := len(bytes.TrimRight(object[:len(object)-1], " \n"))
-	comma, space := ",", ""
-	if end == 1 {
+// withMember adds a last member to a JSON object, in the object's own layout.
+func withMember(object, member, value string) string {
+	before := strings.TrimRight(object[:len(object)-1], " \n")
+	comma, space, colon := ",", "", ":"
+	if before == "{" {
 		comma = "" // it is empty
 	}
-	if bytes.HasPrefix(object, []byte("{\n")) {
-		inner := object[2:]
-		space = "\n" + string(inner[:len(inner)-len(bytes.TrimLeft(inner, " "))])
+	if inner, ok := strings.CutPrefix(object, "{\n"); ok {
+		space, colon = "\n"+inner[:len(inner)-len(strings.TrimLeft(inner, " "))], ": "
 	}
-	colon := ":"
-	if space != "" {
-		colon = ": "
-	}
-	out := append([]byte{}, object[:end]...)
-	out = append(out, comma+space+`"`+member(object)+`"`+colon...)
-	return append(append(out, name...), object[end:]...)
+	quoted, _ := toolset.Marshal(value) // a string always encodes
+	return before + comma + space + `"` + member + `"` + colon + string(quoted) + object[len(before):]
 }

@@ -127,7 +127,21 @@ func (s object[Out]) OK(out Out) (toolset.Result, error) {
 	if err != nil {
 		return toolset.Result{}, err
 	}
-	return toolset.Result{Text: []string{s.text(data)}, Structured: data}, nil
+	return toolset.Result{Text: []string{s.text(data)}, Structured: data, OwnWorktree: hasWorktree(reflect.ValueOf(out))}, nil
+}
+
+// hasWorktree reports whether an object is encoded with a member "worktree".
+func hasWorktree(object reflect.Value) bool {
+	if object.Kind() != reflect.Struct {
+		return false
+	}
+	for _, f := range reflect.VisibleFields(object.Type()) {
+		if name, options, _ := strings.Cut(f.Tag.Get("json"), ","); name == "worktree" {
+			value, err := object.FieldByIndexErr(f.Index)
+			return err == nil && (options == "" || !value.IsZero())
+		}
+	}
+	return false
 }
 
 // Schema describes only an object.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -107,4 +108,29 @@ func TestFail(t *testing.T) {
 			t.Error(diff)
 		}
 	}
+}
+
+// An object with a worktree of its own says so, as long as the member is encoded.
+func TestOwnWorktree(t *testing.T) {
+	t.Parallel()
+	type linked struct {
+		Worktree string `json:"worktree,omitempty"`
+	}
+	type item struct {
+		ID int `json:"id"`
+		*linked
+	}
+	type plainly struct {
+		Worktree *string `json:"worktree"`
+	}
+	check := func(name string, want bool, call func() toolset.Result) {
+		if res := call(); res.OwnWorktree != want || strings.Contains(string(res.Structured), `"worktree"`) != want {
+			t.Errorf("%s: got %v for %s, want %v", name, res.OwnWorktree, res.Structured, want)
+		}
+	}
+	check("linked", true, func() toolset.Result { return object(t, plain.Style{}, item{1, &linked{"../x"}}) })
+	check("not linked", false, func() toolset.Result { return object(t, plain.Style{}, item{1, &linked{}}) })
+	check("nothing embedded", false, func() toolset.Result { return object(t, plain.Style{}, item{ID: 1}) })
+	check("always there", true, func() toolset.Result { return object(t, plain.Style{}, plainly{}) })
+	check("deeper inside", false, func() toolset.Result { return object(t, plain.Style{}, map[string]int{"id": 1}) })
 }
