@@ -65,16 +65,16 @@ func (c *cli) out() *output.Writer { return output.New(c.env) }
 
 // open opens the registry.
 func (c *cli) open(ctx context.Context) (*library.Catalog, *runner.Runner, error) {
-	here := workspace.Find(ctx, c.env, "")
-	here.Warn()
-	lib, run := here.Commands()
+	ws := workspace.Find(ctx, c.env, "")
+	ws.Warn()
+	lib, run := ws.Commands()
 	catalog, err := lib.Open(c.agent)
 	if unread, ok := errors.AsType[*library.LoadError](err); ok {
 		hint := ""
 		if unread.Details() == "File not found" {
 			hint = "; `copse prompt init` creates one"
 		}
-		return nil, nil, &registryError{text: fmt.Sprintf("registry %s in %s: %s%s", unread.Path, cleantext.Line(here.Workspace()), unread.Details(), hint), cause: unread}
+		return nil, nil, &registryError{text: fmt.Sprintf("registry %s in %s: %s%s", unread.Path, cleantext.Line(ws.Workspace()), unread.Details(), hint), cause: unread}
 	}
 	return catalog, run, err
 }

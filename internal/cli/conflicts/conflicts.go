@@ -43,10 +43,10 @@ In a pipe, each line has branch, other branch, file, kind of conflict, and holde
 tabs.`,
 		Example: "  copse conflicts\n  copse conflicts feature/login\n  copse conflicts --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			here := workspace.Find(cmd.Context(), env, repo)
-			here.Warn()
+			ws := workspace.Find(cmd.Context(), env, repo)
+			ws.Warn()
 			stop := progress.Show(env, "trying merges")
-			found, err := here.Radar().Report(cmd.Context(), conflicts.Request{Branches: args})
+			found, err := ws.Radar().Report(cmd.Context(), conflicts.Request{Branches: args})
 			stop()
 			if err != nil {
 				return output.Explain(err)

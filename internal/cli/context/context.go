@@ -89,28 +89,28 @@ func run(ctx context.Context, env app.Env, o options) error {
 		}
 		request = since.Request(request, earlier)
 	}
-	here := workspace.Find(ctx, env, o.repo)
-	if info, err := os.Stat(here.Workspace()); err != nil || !info.IsDir() {
-		return fmt.Errorf("there is no directory %s", cleantext.Line(here.Workspace()))
+	ws := workspace.Find(ctx, env, o.repo)
+	if info, err := os.Stat(ws.Workspace()); err != nil || !info.IsDir() {
+		return fmt.Errorf("there is no directory %s", cleantext.Line(ws.Workspace()))
 	}
-	here.Warn()
-	store, tasks := here.Items(), here.Tasks()
+	ws.Warn()
+	store, tasks := ws.Items(), ws.Tasks()
 	defer tasks.Close()
 	stop := progress.Show(env, "gathering the context")
-	found, err := here.Context(store, tasks, here.Files()).Gather(ctx, request)
+	found, err := ws.Context(store, tasks, ws.Files()).Gather(ctx, request)
 	stop()
 	if err = errors.Join(err, store.Close()); err != nil {
 		return err
 	}
 	if o.since != "" {
-		changes := here.Memory().Compare(found, earlier)
+		changes := ws.Memory().Compare(found, earlier)
 		if o.asJSON {
 			return output.New(env).JSON(difference(found.Root, changes))
 		}
 		_, err = io.WriteString(env.Stdout, changes.Markdown(o.maxTokens))
 		return err
 	}
-	token := here.Memory().Remember(found)
+	token := ws.Memory().Remember(found)
 	if o.asJSON {
 		return output.New(env).JSON(document(found, token))
 	}

@@ -42,7 +42,7 @@ the claim is valid in this clone, and the next sync can give the item to another
 	f.DurationVar(&r.Lease, "lease", item.DefaultLease, "how long the claim lasts after your last command: 1m to 24h")
 	f.BoolVar(&r.Steal, "steal", false, "take the item from the agent that holds it; the history records it")
 	output.JSONFlag[backlog.Document](cmd, &asJSON)
-	cmd.RunE = c.RunIn(func(ctx context.Context, here *workspace.Workspace, s item.Store, args []string) error {
+	cmd.RunE = c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s item.Store, args []string) error {
 		if len(args) > 0 {
 			var err error
 			if r.ID, err = itemcmd.ParseID(args[0]); err != nil {
@@ -52,7 +52,7 @@ the claim is valid in this clone, and the next sync can give the item to another
 		if r.Lease == 0 {
 			return app.UsageError("invalid value 0s for --lease: use 1m to 24h")
 		}
-		got, err := here.Claims(s).Claim(ctx, r)
+		got, err := ws.Claims(s).Claim(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -88,12 +88,12 @@ func (c cli) release() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&steal, "steal", false, "end the claim of another agent, too; the history records it")
 	output.JSONFlag[released](cmd, &asJSON)
-	cmd.RunE = c.RunIn(func(ctx context.Context, here *workspace.Workspace, s item.Store, args []string) error {
+	cmd.RunE = c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s item.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err
 		}
-		ended, err := here.Claims(s).Release(ctx, id, steal)
+		ended, err := ws.Claims(s).Release(ctx, id, steal)
 		if err != nil {
 			return c.ExplainHeld(err, "end that claim")
 		}

@@ -100,7 +100,7 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVar(&o.merged, "merged", false, "report open items whose pull request is merged, according to GitHub's last answers")
 	cmd.Flags().BoolVar(&o.headers, "headers", false, "print a header in a pipe, too")
 	output.JSONFlag[[]row](cmd, &o.asJSON)
-	cmd.RunE = c.RunIn(func(ctx context.Context, here *workspace.Workspace, s item.Store, args []string) error {
+	cmd.RunE = c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s item.Store, args []string) error {
 		if o.limit < 0 {
 			return app.UsageError(fmt.Sprintf("invalid value %d for --limit: use a positive number", o.limit))
 		}
@@ -122,7 +122,7 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 			c.Env.Notef("showing %d of %d", o.limit, len(found))
 			found = found[:o.limit]
 		}
-		merged, err := backlog.Merged(ctx, s, here.Pulls, v.Config, found)
+		merged, err := backlog.Merged(ctx, s, ws.Pulls, v.Config, found)
 		if err != nil {
 			return err
 		}

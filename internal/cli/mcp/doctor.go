@@ -27,22 +27,22 @@ func Examine(ctx context.Context, env app.Env, repo string, online bool) []docto
 		}
 		return control.NewClient(files.Runtime).Status(ctx)
 	}
-	here := workspace.Find(ctx, env, repo)
-	tasks := here.Tasks()
+	ws := workspace.Find(ctx, env, repo)
+	tasks := ws.Tasks()
 	defer tasks.Close()
-	commands, _ := here.Commands()
-	place := ClientFiles(env, here.Workspace())
-	place.Main = here.Main
+	commands, _ := ws.Commands()
+	place := ClientFiles(env, ws.Workspace())
+	place.Main = ws.Main
 	d := doctor.Doctor{
 		Words: doctor.Words{
-			Errors: here.Words, Install: "copse mcp install", InitItems: "copse item init", CheckItems: "copse item doctor",
+			Errors: ws.Words, Install: "copse mcp install", InitItems: "copse item init", CheckItems: "copse item doctor",
 			ShareItems: "copse item init --shared", SyncItems: "copse item sync",
 			InitCommands: "copse prompt init", IndexCommands: "copse prompt index",
 		},
 		Version: app.Version(), Executable: env.Executable, Environ: xec.Env(env.Environ), Getenv: env.Getenv, Online: online,
-		Session: here.Session, Worktree: here.Worktree, Branches: here.Branches, Pulls: here.Pulls, Issues: here.Issues,
-		Finder: wiring.Finder(env), Settings: here.Settings, SettingsFile: env.SettingsFile(),
-		Items: func() doctor.ItemStore { return here.Items() }, SharedItems: here.Sync(here.FilesOfItems()).Offered, Commands: commands, Tasks: tasks, Engine: here.Containers(),
+		Session: ws.Session, Worktree: ws.Worktree, Branches: ws.Branches, Pulls: ws.Pulls, Issues: ws.Issues,
+		Finder: wiring.Finder(env), Settings: ws.Settings, SettingsFile: env.SettingsFile(),
+		Items: func() doctor.ItemStore { return ws.Items() }, SharedItems: ws.Sync(ws.FilesOfItems()).Offered, Commands: commands, Tasks: tasks, Engine: ws.Containers(),
 		Clients: place, Status: status, Ports: files.Ports, Tokens: files.Tokens,
 	}
 	return d.Examine(ctx)

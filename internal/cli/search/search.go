@@ -73,10 +73,10 @@ In a pipe, each line has kind, name, title, state, and age, separated by tabs.`,
 			for _, k := range kinds {
 				request.Kinds = append(request.Kinds, search.Kind(k))
 			}
-			here := workspace.Find(cmd.Context(), env, repo)
-			here.Warn()
-			store, tasks := here.Items(), here.Tasks()
-			result, err := here.Search(store, tasks, here.Files()).Search(cmd.Context(), request)
+			ws := workspace.Find(cmd.Context(), env, repo)
+			ws.Warn()
+			store, tasks := ws.Items(), ws.Tasks()
+			result, err := ws.Search(store, tasks, ws.Files()).Search(cmd.Context(), request)
 			tasks.Close()
 			if err = errors.Join(err, store.Close()); err != nil {
 				if f, ok := errors.AsType[*failure.Error](err); ok && f.Kind == failure.Invalid {

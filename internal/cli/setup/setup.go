@@ -111,18 +111,18 @@ type part struct {
 	exists func(context.Context) bool
 }
 
-func (o *options) parts(here *workspace.Workspace) []part {
+func (o *options) parts(ws *workspace.Workspace) []part {
 	env := o.env
 	list := []part{
 		{
 			name: "branches", question: "Track the parents, issues, and pull requests of branches, in .twig (hidden from git)?",
 			plan: "create .twig/state.json, hidden from git", wanted: o.branches, usual: true, quiet: true, flag: "--branches",
 			do: func(ctx context.Context) (string, bool, error) {
-				root, changed, err := branch.Init(ctx, env, here.Sources)
+				root, changed, err := branch.Init(ctx, env, ws.Sources)
 				return "the default trunk is " + root + "; next: copse branch adopt", changed, err
 			},
 			exists: func(ctx context.Context) bool {
-				_, err := here.Session.View().State(ctx)
+				_, err := ws.Session.View().State(ctx)
 				return err == nil
 			},
 		},
@@ -130,7 +130,7 @@ func (o *options) parts(here *workspace.Workspace) []part {
 			name: "items", question: "Track work items, in .tic (to commit)?", plan: "create .tic, a store of work items",
 			wanted: o.items, flag: "--items",
 			do: func(ctx context.Context) (string, bool, error) {
-				root := *here
+				root := *ws
 				root.Dir = root.Workspace()
 				store := root.Items()
 				defer store.Close()
@@ -138,7 +138,7 @@ func (o *options) parts(here *workspace.Workspace) []part {
 				return ".tic; next: copse item create TITLE", changed, err
 			},
 			exists: func(ctx context.Context) bool {
-				store := here.Items()
+				store := ws.Items()
 				defer store.Close()
 				_, err := store.Config(ctx)
 				return err == nil
@@ -148,11 +148,11 @@ func (o *options) parts(here *workspace.Workspace) []part {
 			name: "prompts", question: "Create a registry of prompts, in .agent (to commit)?", plan: "create .agent, with one prompt",
 			wanted: o.prompts, flag: "--prompts",
 			do: func(ctx context.Context) (string, bool, error) {
-				made, err := catalog.Init(ctx, here.Workspace())
+				made, err := catalog.Init(ctx, ws.Workspace())
 				return ".agent; next: copse prompt list", len(made) > 0, err
 			},
 			exists: func(context.Context) bool {
-				_, err := os.Lstat(filepath.Join(here.Workspace(), ".agent"))
+				_, err := os.Lstat(filepath.Join(ws.Workspace(), ".agent"))
 				return err == nil
 			},
 		},
@@ -196,11 +196,11 @@ func configuration(env app.Env, id string) string {
 func (o *options) run(ctx context.Context) error {
 	said := o.branches || o.items || o.prompts || len(o.clients) > 0 || o.all
 	ask := !said && !o.asJSON && o.env.Interactive()
-	here := workspace.Find(ctx, o.env, "")
-	parts := o.parts(here)
+	ws := workspace.Find(ctx, o.env, "")
+	parts := o.parts(ws)
 	switch {
 	case ask:
-		agreed, err := o.ask(ctx, here, parts)
+		agreed, err := o.ask(ctx, ws, parts)
 		if errors.Is(err, input.ErrEnd) || err == nil && !agreed {
 			o.env.Note("No changes made.")
 			return nil
@@ -246,12 +246,12 @@ func (o *options) run(ctx context.Context) error {
 
 // ask asks a person which parts to set up, and reports whether the person agrees to the
 // summary.
-func (o *options) ask(ctx context.Context, here *workspace.Workspace, parts []part) (bool, error) {
-	_, err := here.Session.Repo(ctx)
+func (o *options) ask(ctx context.Context, ws *workspace.Workspace, parts []part) (bool, error) {
+	_, err := ws.Session.Repo(ctx)
 	outside := errors.Is(err, git.ErrNotRepository)
-	o.env.Notef("copse init sets up %s. Press Enter for the default answer.", here.Workspace())
+	o.env.Notef("copse init sets up %s. Press Enter for the default answer.", ws.Workspace())
 	if _, unnamed := errors.AsType[*git.UnnamedError](err); unnamed {
-		o.env.Note(failure.Of(err).Message(here.Words) + ", so there are no branches to track. Run `copse init` in one of its worktrees.")
+		o.env.Note(failure.Of(err).Message(ws.Words) + ", so there are no branches to track. Run `copse init` in one of its worktrees.")
 	} else if outside {
 		o.env.Note("This directory is not in a git repository, so there are no branches to track.")
 	}

@@ -70,14 +70,14 @@ func (o options) asking() gather.Asking {
 }
 
 func run(ctx context.Context, env app.Env, o options, args []string) (err error) {
-	here := workspace.Find(ctx, env, o.repo)
-	store := here.Items()
+	ws := workspace.Find(ctx, env, o.repo)
+	store := ws.Items()
 	defer func() { err = errors.Join(err, store.Close()) }()
 	start := ""
 	if len(args) > 0 && args[0] != "." {
 		start = args[0]
 	}
-	verdicts := here.Verdicts(store)
+	verdicts := ws.Verdicts(store)
 	stop := progress.Show(env, "asking GitHub and Jira")
 	found, err := verdicts.Stack(ctx, start, o.asking())
 	stop()

@@ -62,9 +62,9 @@ func ownTasks(env app.Env, otherwise cobra.PositionalArgs) cobra.PositionalArgs 
 
 // open finds the justfile.
 func open(ctx context.Context, env app.Env) *tasks.Tasks {
-	here := workspace.Find(ctx, env, "")
-	here.Warn()
-	return here.Tasks()
+	ws := workspace.Find(ctx, env, "")
+	ws.Warn()
+	return ws.Tasks()
 }
 
 // located adds the directory to an error about a missing justfile.

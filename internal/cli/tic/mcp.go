@@ -36,10 +36,10 @@ the input ends. Clients start this command themselves: register it once, as in t
 		Example: `  claude mcp add tic -- tic mcp serve`,
 		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			here := workspace.Find(cmd.Context(), env, "")
+			ws := workspace.Find(cmd.Context(), env, "")
 			logger := app.NewLogger(env.Stderr, verbosity)
-			here.Log(cmd.Context(), logger)
-			all := here.ServeItems(logger)
+			ws.Log(cmd.Context(), logger)
+			all := ws.ServeItems(logger)
 			defer all.Close()
 			server := mcpserver.New(mcpserver.Options{
 				Name:         "tic",

@@ -261,12 +261,12 @@ func tellProblems(env app.Env, found []string) bool {
 func tellSyncs(ctx context.Context, env app.Env, worktrees []supervisor.State) {
 	var told []string
 	for _, dir := range append([]string{""}, paths(worktrees)...) {
-		here := workspace.Find(ctx, env, dir)
-		store := here.Items()
+		ws := workspace.Find(ctx, env, dir)
+		store := ws.Items()
 		if files, ok := store.(*local.Store); ok {
 			if path, err := files.Path(); err == nil && !slices.Contains(told, path) {
 				told = append(told, path)
-				tellSync(ctx, env, here, files)
+				tellSync(ctx, env, ws, files)
 			}
 		}
 		_ = store.Close()
@@ -274,8 +274,8 @@ func tellSyncs(ctx context.Context, env app.Env, worktrees []supervisor.State) {
 }
 
 // tellSync prints those of one store. The doctor reports its problems.
-func tellSync(ctx context.Context, env app.Env, here *workspace.Workspace, store *local.Store) {
-	if n, err := here.Sync(store).Waiting(ctx); err == nil && n > 0 {
+func tellSync(ctx context.Context, env app.Env, ws *workspace.Workspace, store *local.Store) {
+	if n, err := ws.Sync(store).Waiting(ctx); err == nil && n > 0 {
 		env.Note("note: changes in " + cleantext.Count(n, "file") + " of work items wait for the next sync; run `copse item sync`")
 	}
 	failed, err := store.SyncProblems(ctx)

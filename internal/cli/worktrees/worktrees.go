@@ -39,10 +39,10 @@ and removal, separated by tabs.`,
 		Example: "  copse worktrees\n  copse worktrees --json",
 		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			here := workspace.Find(cmd.Context(), env, repo)
-			here.Warn()
-			store := here.Items()
-			all, err := here.Worktrees(store).List(cmd.Context())
+			ws := workspace.Find(cmd.Context(), env, repo)
+			ws.Warn()
+			store := ws.Items()
+			all, err := ws.Worktrees(store).List(cmd.Context())
 			if err = errors.Join(err, store.Close()); err != nil {
 				return output.Explain(err)
 			}

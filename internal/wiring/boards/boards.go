@@ -166,16 +166,16 @@ func (s *sources) behind(ctx context.Context, branch string) items.Behind {
 }
 
 func (o Options) open(ctx context.Context, root string, p markup.Placeholder) (*board.Board, error) {
-	here := workspace.Open(ctx, wiring.Options{Program: "copse", Env: o.Env, Repo: root, Found: true, Disabled: o.Disabled}).Watching(o.Trees)
+	ws := workspace.Open(ctx, wiring.Options{Program: "copse", Env: o.Env, Repo: root, Found: true, Disabled: o.Disabled}).Watching(o.Trees)
 	s := &sources{
-		Options: o, Workspace: here, store: here.Items(), tasks: here.Tasks(),
+		Options: o, Workspace: ws, store: ws.Items(), tasks: ws.Tasks(),
 		kit: markup.NewKit(markup.Options{Now: o.Env.Now, Redact: o.Env.Secrets.HTML, Field: entry.TokenField, Token: p}),
 	}
-	s.verdicts, s.radar = here.Verdicts(s.store), newRadar(here.Radar().Report)
-	s.pulls = newPulls(here.Services.PullRequest, o.Env.Now)
-	syncer := here.Sync(s.store).Background(o.Logger)
+	s.verdicts, s.radar = ws.Verdicts(s.store), newRadar(ws.Radar().Report)
+	s.pulls = newPulls(ws.Services.PullRequest, o.Env.Now)
+	syncer := ws.Sync(s.store).Background(o.Logger)
 	return board.New(s.kit, board.Options{
-		Views: s.views(), Summary: s.summary, Watch: s.watch, ReadOnly: o.ReadOnly, Words: here.Words, Now: o.Env.Now, Logger: o.Logger,
+		Views: s.views(), Summary: s.summary, Watch: s.watch, ReadOnly: o.ReadOnly, Words: ws.Words, Now: o.Env.Now, Logger: o.Logger,
 		Close: func() {
 			s.radar.close()
 			s.pulls.close()
@@ -194,18 +194,18 @@ func (s *sources) summary(ctx context.Context) board.Summary {
 	if repo, err := s.Pulls.Repository(ctx, ""); err == nil {
 		parts = append(parts, repo.String())
 	}
-	here := map[string]bool{root: true}
+	ws := map[string]bool{root: true}
 	if repo, err := s.Session.Repo(ctx); err == nil {
 		if list, err := repo.Checkouts(ctx); err == nil {
 			for _, w := range list {
-				here[w.Path] = true
+				ws[w.Path] = true
 			}
 			parts = append(parts, cleantext.Count(len(list), "worktree"))
 		}
 	}
 	agents := 0
 	for _, c := range s.Clients(ctx) {
-		if here[c.Worktree] {
+		if ws[c.Worktree] {
 			agents++
 		}
 	}

@@ -24,8 +24,8 @@ func TestDatabaseRepeatsPassword(t *testing.T) {
 	})
 	env := app.EmptyEnv()
 	env.Dir, env.Secrets = t.TempDir(), secret.New(func(*secret.Set) {})
-	here := workspace.Open(t.Context(), wiring.Options{Program: "copse", Env: env})
-	store := here.ItemsAt(at)
+	ws := workspace.Open(t.Context(), wiring.Options{Program: "copse", Env: env})
+	store := ws.ItemsAt(at)
 	defer store.Close()
 	_, err := store.Snapshot(t.Context())
 	if err == nil || !strings.Contains(err.Error(), password) {

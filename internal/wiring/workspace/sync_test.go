@@ -91,11 +91,11 @@ func TestServersSyncAfterChanges(t *testing.T) {
 
 	var log buffer
 	open := func() (*workspace.Workspace, *workspace.Served) {
-		here := workspace.Open(t.Context(), wiring.Options{Program: "copse", Env: env})
-		return here, here.ServeItems(slog.New(slog.NewTextHandler(&log, nil)))
+		ws := workspace.Open(t.Context(), wiring.Options{Program: "copse", Env: env})
+		return ws, ws.ServeItems(slog.New(slog.NewTextHandler(&log, nil)))
 	}
-	here, served := open()
-	store, ok := here.Items().(*local.Store)
+	ws, served := open()
+	store, ok := ws.Items().(*local.Store)
 	if !ok {
 		t.Fatal("the items are not in files")
 	}
@@ -172,8 +172,8 @@ func TestServersOfClonesClaim(t *testing.T) {
 		env := app.EmptyEnv()
 		env.Dir, env.Environ, env.Hostname = clone, g.Env.With("XDG_CONFIG_HOME="+filepath.Join(dir, "config")), name
 		env.Now = func() time.Time { return time.UnixMilli(clock.Load()) }
-		here := workspace.Open(t.Context(), wiring.Options{Program: "copse", Env: env})
-		store, ok := here.Items().(*local.Store)
+		ws := workspace.Open(t.Context(), wiring.Options{Program: "copse", Env: env})
+		store, ok := ws.Items().(*local.Store)
 		if !ok {
 			t.Fatal("the items are not in files")
 		}
@@ -181,7 +181,7 @@ func TestServersOfClonesClaim(t *testing.T) {
 		if _, _, err := store.InitShared(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		served := here.ServeItems(slog.New(slog.DiscardHandler))
+		served := ws.ServeItems(slog.New(slog.DiscardHandler))
 		t.Cleanup(func() { _ = served.Close() })
 		return func(name, arguments string) (string, bool) {
 			t.Helper()

@@ -49,11 +49,11 @@ func TestWho(t *testing.T) {
 			}
 		}
 	}
-	here := workspace.Find(t.Context(), env, "")
-	store := here.Items()
+	ws := workspace.Find(t.Context(), env, "")
+	store := ws.Items()
 	t.Cleanup(func() { _ = store.Close() })
 	who := func() string {
-		all, err := here.Worktrees(store).List(t.Context())
+		all, err := ws.Worktrees(store).List(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -80,40 +80,40 @@ func (c Base) RunFiles(do func(ctx context.Context, s *local.Store, args []strin
 }
 
 // RunIn opens the workspace and the store for a command.
-func (c Base) RunIn(do func(ctx context.Context, here *workspace.Workspace, s item.Store, args []string) error) func(*cobra.Command, []string) error {
+func (c Base) RunIn(do func(ctx context.Context, ws *workspace.Workspace, s item.Store, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		here := workspace.Find(cmd.Context(), c.Env, "")
-		here.Warn()
-		store := here.Items()
+		ws := workspace.Find(cmd.Context(), c.Env, "")
+		ws.Warn()
+		store := ws.Items()
 		defer store.Close()
-		ctx := item.WithAgent(cmd.Context(), here.Person())
-		if err := do(ctx, here, store, args); err != nil {
-			return c.explain(ctx, err, here, store)
+		ctx := item.WithAgent(cmd.Context(), ws.Person())
+		if err := do(ctx, ws, store, args); err != nil {
+			return c.explain(ctx, err, ws, store)
 		}
 		_ = store.Renew(ctx) // a claim that cannot be renewed expires
-		c.syncChange(cmd.Context(), here, store)
+		c.syncChange(cmd.Context(), ws, store)
 		return nil
 	}
 }
 
 // syncChange syncs after a change, if the user's settings request it. After a failure, the next
 // sync tries again.
-func (c Base) syncChange(ctx context.Context, here *workspace.Workspace, s item.Store) {
+func (c Base) syncChange(ctx context.Context, ws *workspace.Workspace, s item.Store) {
 	if files, ok := s.(*local.Store); !ok || !files.Changed() {
 		return
 	}
-	if err := here.Sync(s).AfterChange(ctx); err != nil {
+	if err := ws.Sync(s).AfterChange(ctx); err != nil {
 		c.Env.Notef("warning: not synced: %v; run `%s sync` to try again", err, strings.TrimSuffix(c.InitCommand, " init"))
 	}
 }
 
 // explain explains an error to a person, who has the program and not the tools.
-func (c Base) explain(ctx context.Context, err error, here *workspace.Workspace, store item.Store) error {
+func (c Base) explain(ctx context.Context, err error, ws *workspace.Workspace, store item.Store) error {
 	if missing, ok := errors.AsType[*item.NoProjectError](err); ok {
 		return fmt.Errorf("%w%s. Run `%s` to create it, or name another one in items.project", missing, others(ctx, store), c.InitCommand)
 	}
 	if errors.Is(err, item.ErrNoProject) {
-		if ref := here.Sync(store).Offered(ctx); ref != "" {
+		if ref := ws.Sync(store).Offered(ctx); ref != "" {
 			return fmt.Errorf("this repository has shared work items on %s. Run `%s --shared`, then `%ssync`", cleantext.Line(ref), c.InitCommand, strings.TrimSuffix(c.InitCommand, "init"))
 		}
 		return fmt.Errorf("not a tic project (no .tic/ directory found in %s or above it). Run `%s` first", cleantext.Line(c.Env.Dir), c.InitCommand)

@@ -131,7 +131,7 @@ repository runs. An item that another agent holds is refused.`,
 	f.BoolVar(&o.NewWorktree, "worktree", false, "create a new worktree, .worktrees/<branch> in the main one")
 	f.BoolVar(&run, "run", false, "run the command")
 	output.JSONFlag[started](cmd, &asJSON)
-	cmd.RunE = c.RunIn(func(ctx context.Context, here *workspace.Workspace, s item.Store, args []string) error {
+	cmd.RunE = c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s item.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err
@@ -147,14 +147,14 @@ repository runs. An item that another agent holds is refused.`,
 		}
 		out, done := c.Out(), started{Start: plan, Ran: run}
 		if run {
-			got, err := begin(ctx, here.Claims(s), plan, func(ctx context.Context) error { return work.Begin(ctx, repo, plan) })
+			got, err := begin(ctx, ws.Claims(s), plan, func(ctx context.Context) error { return work.Begin(ctx, repo, plan) })
 			if err != nil {
 				return err
 			}
 			done.Claim = backlog.ClaimOf(got.Claim)
 			c.NoteClaim(got)
 			c.Env.Notef("note: claimed until %s", got.Claim.Expires.UTC().Format(time.RFC3339))
-			if err := c.recordParent(ctx, here, plan); err != nil {
+			if err := c.recordParent(ctx, ws, plan); err != nil {
 				c.Env.Notef("warning: the parent of %s is not recorded: %v; run `%s`", plan.Branch, err, cleantext.Command("copse", "branch", "parent", plan.Branch, plan.Parent))
 			}
 		}
@@ -243,11 +243,11 @@ func (c cli) explainStart(ctx context.Context, err error) error {
 // recordParent tracks a new branch with its parent if copse tracks the branches of the repository.
 // If a stack tool manages them, it names that tool's command instead. Otherwise, git's reflog names
 // the parent.
-func (c cli) recordParent(ctx context.Context, here *workspace.Workspace, s backlog.Start) error {
+func (c cli) recordParent(ctx context.Context, ws *workspace.Workspace, s backlog.Start) error {
 	if s.Parent == "" {
 		return nil
 	}
-	tracker, err := track.Open(ctx, here.Session, here.Pulls, c.Env.Now)
+	tracker, err := track.Open(ctx, ws.Session, ws.Pulls, c.Env.Now)
 	if err != nil {
 		return err
 	}
@@ -262,7 +262,7 @@ func (c cli) recordParent(ctx context.Context, here *workspace.Workspace, s back
 		c.Env.Notef("note: tracked %s on %s", s.Branch, s.Parent)
 		return nil
 	}
-	merged, err := here.Branches.State(ctx)
+	merged, err := ws.Branches.State(ctx)
 	if err != nil {
 		return nil //nolint:nilerr // no tool records anything
 	}

@@ -47,24 +47,24 @@ COPSE_ITEMS, or with items.database in your settings.`,
 	}
 	output.JSONFlag[itemmove.Done](cmd, &asJSON)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return c.RunIn(func(ctx context.Context, here *workspace.Workspace, s item.Store, _ []string) error {
-			target, err := named(here, to)
+		return c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s item.Store, _ []string) error {
+			target, err := named(ws, to)
 			if err != nil {
 				return err
 			}
 			defer target.Store.Close()
-			source := itemmove.Endpoint{Store: s, Name: here.ItemsPlace()}
+			source := itemmove.Endpoint{Store: s, Name: ws.ItemsPlace()}
 			if _, files := s.(*local.Store); files && to == inFiles || source.Name == target.Name {
 				return errThere
 			}
-			if _, err := here.Sync(s).Publish(ctx); err != nil {
+			if _, err := ws.Sync(s).Publish(ctx); err != nil {
 				return fmt.Errorf("nothing was moved, because the shared store could not be synced first, and other clones can have items that it lacks: %w", err)
 			}
 			done, err := itemmove.Move(ctx, source, target)
 			if err != nil {
 				return err
 			}
-			c.tellClones(ctx, here, source.Store, target.Store)
+			c.tellClones(ctx, ws, source.Store, target.Store)
 			if asJSON {
 				return c.Out().JSON(done)
 			}
@@ -78,13 +78,13 @@ COPSE_ITEMS, or with items.database in your settings.`,
 }
 
 // tellClones syncs the files of a move, so that other clones of a shared store notice it.
-func (c cli) tellClones(ctx context.Context, here *workspace.Workspace, stores ...item.Store) {
+func (c cli) tellClones(ctx context.Context, ws *workspace.Workspace, stores ...item.Store) {
 	for _, s := range stores {
 		files, ok := s.(*local.Store)
 		if !ok {
 			continue
 		}
-		switch told, err := here.Sync(files).Publish(ctx); {
+		switch told, err := ws.Sync(files).Publish(ctx); {
 		case err != nil:
 			c.Env.Notef("warning: other clones do not know of the move yet: %v; run `%s` to try again", err, strings.TrimSpace(c.Project("sync")))
 		case told:
@@ -96,14 +96,14 @@ func (c cli) tellClones(ctx context.Context, here *workspace.Workspace, stores .
 }
 
 // named returns the store that --to names.
-func named(here *workspace.Workspace, to string) (itemmove.Endpoint, error) {
+func named(ws *workspace.Workspace, to string) (itemmove.Endpoint, error) {
 	if to == inFiles {
-		return itemmove.Endpoint{Store: here.FilesOfItems(), Name: workspace.FilesPlace}, nil
+		return itemmove.Endpoint{Store: ws.FilesOfItems(), Name: workspace.FilesPlace}, nil
 	}
 	if _, err := address.Parse(to); err != nil {
 		return itemmove.Endpoint{}, app.UsageError("the value of --to " + err.Error() + ", or " + inFiles)
 	}
-	store, name := here.ItemsAt(to), here.PlaceOf(to)
+	store, name := ws.ItemsAt(to), ws.PlaceOf(to)
 	return itemmove.Endpoint{Store: store, Name: name}, nil
 }
 

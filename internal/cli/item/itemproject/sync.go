@@ -68,11 +68,11 @@ your own git configuration.`,
 		if o.interval < time.Second {
 			return app.UsageError(fmt.Sprintf("invalid value %s for --interval: use 1s or more", o.interval))
 		}
-		return c.RunIn(func(ctx context.Context, here *workspace.Workspace, s item.Store, _ []string) error {
+		return c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s item.Store, _ []string) error {
 			if backendOf(s) == database {
 				return errors.New("the items of this project are in a database, so there is nothing to sync; every machine reads the same items")
 			}
-			syncer, err := here.Sync(s).Open(ctx, o.remote)
+			syncer, err := ws.Sync(s).Open(ctx, o.remote)
 			if errors.Is(err, itemsync.ErrNotShared) {
 				return fmt.Errorf("%w; `%s --shared` creates one", err, c.InitCommand)
 			}

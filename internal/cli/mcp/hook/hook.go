@@ -115,17 +115,17 @@ func run(ctx context.Context, env app.Env, client, name string) error {
 func informed(ctx context.Context, env app.Env, dir string) string {
 	at := env
 	at.Dir = dir
-	here := workspace.Find(ctx, at, "")
-	if info, err := os.Stat(here.Workspace()); err != nil || !info.IsDir() {
+	ws := workspace.Find(ctx, at, "")
+	if info, err := os.Stat(ws.Workspace()); err != nil || !info.IsDir() {
 		return ""
 	}
-	store, tasks := here.Items(), here.Tasks()
+	store, tasks := ws.Items(), ws.Tasks()
 	defer tasks.Close()
-	found, err := here.Context(store, tasks, here.Files()).Gather(ctx, projectcontext.Request{Tokens: maxTokens})
+	found, err := ws.Context(store, tasks, ws.Files()).Gather(ctx, projectcontext.Request{Tokens: maxTokens})
 	if err = errors.Join(err, store.Close()); err != nil {
 		return ""
 	}
-	return "This is the state of the project as copse knows it; get_project_context has more.\n\n" + since.Markdown(found, here.Memory().Remember(found), maxTokens)
+	return "This is the state of the project as copse knows it; get_project_context has more.\n\n" + since.Markdown(found, ws.Memory().Remember(found), maxTokens)
 }
 
 // due reports whether a session gets the context at an event. Gemini CLI and Copilot CLI have no
