@@ -71,7 +71,7 @@ func clean(s string, newline, tab byte) string {
 			size = invalidRun(s[i:])
 			replacement = "\uFFFD"
 		case r < ' ' || r >= 0x7f && r <= 0x9f:
-			size = sequence(s[i:])
+			size = Sequence(s[i:])
 		case keep(r, prev):
 			prev = r
 			i += size

@@ -17,11 +17,11 @@ const (
 	apc = 0x9f // ESC _
 )
 
-// sequence returns the length of the control function at the beginning of s: a single control
+// Sequence returns the length of the control function at the beginning of s: a single control
 // character, or an escape sequence as a terminal would read it. A sequence never extends over a
 // control character or a non-ASCII character that cannot be part of it, so a broken one removes no
 // text.
-func sequence(s string) int {
+func Sequence(s string) int {
 	r, n := utf8.DecodeRuneInString(s)
 	if r == esc {
 		if n == len(s) {

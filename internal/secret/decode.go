@@ -39,7 +39,7 @@ func decode[T string | []byte](p *patterns, text T) (decoded, bool) {
 			i++
 			continue
 		}
-		means, length, ok := escaped(string(text[i:min(len(text), i+maxEscape)]))
+		means, length, ok := escaped(string(text[i:min(len(text), i+longest(text[i]))]))
 		if !ok || !p.matter(means) {
 			i += length
 			continue
@@ -131,7 +131,7 @@ func introduces(c byte) bool { return c == '%' || c == '\\' || c == '&' }
 
 // inEscapes reports whether c can be a part of an escape.
 func inEscapes(c byte) bool {
-	return introduces(c) || c == '#' || c == ';' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	return introduces(c) || c == '#' || c == ';' || c == '{' || c == '}' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
 // unusual reports whether c can be invisible, or begin a character that is. Line breaks and tabs
@@ -141,6 +141,17 @@ func unusual(c byte) bool { return c < ' ' && c != '\n' && c != '\t' || c >= 0x7
 // maxEscape is the maximum length of an escape: "\ud83d\ude00".
 const maxEscape = 12
 
+// maxSequence is the maximum length of a terminal's escape sequence inside a secret.
+const maxSequence = 256
+
+// longest returns the maximum length of what begins with c.
+func longest(c byte) int {
+	if c == 0x1b {
+		return maxSequence
+	}
+	return maxEscape
+}
+
 // escaped returns the characters that an escape or an invisible character at the beginning of text
 // means, and its length. If there is neither, it returns false and the length of the text to
 // ignore.
@@ -148,16 +159,25 @@ func escaped(text string) (means string, length int, ok bool) {
 	switch c := text[0]; {
 	case unusual(c):
 		r, size := utf8.DecodeRuneInString(text)
+		if length := colors(text); length > 0 {
+			return "", length, true
+		}
 		return "", size, cleantext.Invisible(r)
 	case len(text) < 2:
 	case c == '%':
 		means, length = numbered(text, 1, 3)
 	case c == '&':
 		means, length = entity(text)
+	case (text[1] == 'u' || text[1] == 'x') && strings.HasPrefix(text[2:], "{"):
+		means, length = braced(text)
 	case text[1] == 'u':
 		means, length = codeUnits(text)
+	case text[1] == 'U':
+		means, length = coded(text, 2, 10)
 	case text[1] == 'x':
 		means, length = numbered(text, 2, 4)
+	case text[1] >= '0' && text[1] <= '3':
+		means, length = octal(text)
 	case strings.IndexByte("/\\\"'`$", text[1]) >= 0:
 		means, length = text[1:2], 2
 	case strings.IndexByte("bfr", text[1]) >= 0:
@@ -176,6 +196,55 @@ func numbered(text string, from, to int) (means string, length int) {
 		return "", 0
 	}
 	return string([]byte{byte(n)}), to // which allocates nothing
+}
+
+// colors returns the length of a terminal's sequence of several characters, such as one that sets a
+// color, 0 if there is none. Of others, only the first character is invisible.
+func colors(text string) int {
+	switch {
+	case len(text) > 1 && text[0] == 0x1b && strings.IndexByte("[]P^_X()", text[1]) >= 0:
+		return cleantext.Sequence(text)
+	case strings.HasPrefix(text, "\u009b"):
+		if end := strings.IndexFunc(text[2:], func(r rune) bool { return r != ';' && (r < '0' || r > '9') }); end >= 0 && text[2+end] == 'm' {
+			return 2 + end + 1
+		}
+	}
+	return 0
+}
+
+// coded returns the character whose hexadecimal code is text[from:to], and to.
+func coded(text string, from, to int) (means string, length int) {
+	if len(text) < to {
+		return "", 0
+	}
+	if n, ok := number(text[from:to], 16); ok {
+		return seen(n), to
+	}
+	return "", 0
+}
+
+// braced returns the character of an escape such as \u{e9} or \x{e9}.
+func braced(text string) (means string, length int) {
+	end := strings.IndexByte(text, '}')
+	if end < 0 {
+		return "", 0
+	}
+	if means, length = coded(text, 3, end); length > 0 {
+		length++
+	}
+	return means, length
+}
+
+// octal returns the byte of an escape such as \147.
+func octal(text string) (means string, length int) {
+	if len(text) < 4 {
+		return "", 0
+	}
+	n, ok := number(text[1:4], 8)
+	if !ok {
+		return "", 0
+	}
+	return string([]byte{byte(n)}), 4
 }
 
 // codeUnits returns the character of one or two escapes in the form of JSON, and their length.
@@ -197,6 +266,8 @@ func codeUnits(text string) (means string, length int) {
 // seen returns a character, nothing if it is invisible.
 func seen(r rune) string {
 	switch {
+	case r == 0x1b, r == 0x07:
+		return string([]byte{byte(r)}) // of a sequence
 	case cleantext.Invisible(r):
 		return ""
 	case r < utf8.RuneSelf:
@@ -228,27 +299,37 @@ func number(digits string, base rune) (rune, bool) {
 
 // entity returns the character of an entity of HTML, and the length of the entity.
 func entity(text string) (means string, length int) {
+	if strings.HasPrefix(text, "&#") {
+		return numeric(text)
+	}
 	name, _, ended := strings.Cut(text[1:], ";")
 	if !ended {
 		return "", 0
 	}
-	length = len("&;") + len(name)
-	code, found := strings.CutPrefix(name, "#")
-	if !found {
-		if c := characters(name); c != 0 {
-			return seen(rune(c)), length
-		}
-		return "", 0
+	if c := characters(name); c != 0 {
+		return seen(rune(c)), len("&;") + len(name)
 	}
-	base := rune(10)
-	if hex := strings.TrimLeft(code, "xX"); hex != code {
-		code, base = hex, 16
+	return "", 0
+}
+
+// numeric returns the character of an entity with a number.
+func numeric(text string) (means string, length int) {
+	digits, from, base := "0123456789", len("&#"), rune(10)
+	if len(text) > from && text[from]|0x20 == 'x' {
+		digits, from, base = "0123456789abcdefABCDEF", from+1, 16
 	}
-	n, ok := number(code, base)
+	to := from
+	for to < len(text) && strings.IndexByte(digits, text[to]) >= 0 {
+		to++
+	}
+	n, ok := number(text[from:to], base)
 	if !ok {
 		return "", 0
 	}
-	return seen(n), length
+	if to == len(text) || text[to] != ';' {
+		return "", 0
+	}
+	return seen(n), to + 1
 }
 
 // characters returns the ASCII character with a name of HTML, 0 if there is none.

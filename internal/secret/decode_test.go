@@ -17,11 +17,12 @@ import (
 var invisible = []string{
 	"\x00", "\r", "\b", "\x7f", "\x9b", "\xff", "\u009b", "\u00ad", "\u200b", "\u202e", "\ufe0f", "\ufeff", "\ufffd", "\U000e0041",
 	`\u0000`, `\u200B`, `\udb40\udc41`, `\r`, `\b`, "%00", "%EF%BB%BF", "&#8203;", "&#xAD;", "&#0;",
+	`\u{200b}`, `\U0000feff`,
 }
 
 // spell returns a character as a random program escapes it.
 func spell(random *rand.Rand, c byte) string {
-	switch random.IntN(9) {
+	switch random.IntN(13) {
 	case 0:
 		return fmt.Sprintf("%%%02X", c)
 	case 1:
@@ -37,6 +38,14 @@ func spell(random *rand.Rand, c byte) string {
 	case 6:
 		return fmt.Sprintf(`\x%02x`, c)
 	case 7:
+		return fmt.Sprintf(`\u{%x}`, c)
+	case 8:
+		return fmt.Sprintf(`\U%08x`, c)
+	case 9:
+		return fmt.Sprintf(`\%03o`, c)
+	case 10:
+		return fmt.Sprintf(`\x{%02X}`, c)
+	case 11:
 		if c == '/' {
 			return `\/`
 		}
@@ -104,6 +113,7 @@ func TestOtherCharacters(t *testing.T) {
 			`p\u00e4\u00dfw\u00f6rt\ud83d\udd11`, "p%C3%A4%c3%9fw%C3%B6rt%F0%9F%94%91", "p&#228;&#xDF;w&#xf6;rt&#128273;", "pä\u200bß\x9bwört\ufe0f\U0001f511",
 			`p\xc3\xa4\xc3\x9fw\xc3\xb6rt\xf0\x9f\x94\x91`,
 		},
+		"pässwörtlich": {`p\xe4ssw\xf6rtlich`, "p%E4ssw%f6rtlich", `p\344ssw\366rtlich`, "p\xe4ssw\xf6rtlich"},
 		"pass\u200bwort": {"passwort", `pass\u200bwort`, "pass%E2%80%8Bwo%72t"},
 		"pass\xffwort":   {"pass\ufffdwort", "pass%ffwort"},
 	} {
@@ -130,6 +140,37 @@ func TestBase64OfOtherForms(t *testing.T) {
 					t.Errorf("%s: %s", name, got)
 				}
 			}
+		}
+	}
+}
+
+// A secret is found with the sequences of a terminal in it, as in a log with colors.
+func TestSequences(t *testing.T) {
+	t.Parallel()
+	for _, sequence := range []string{"\x1b[01;31m\x1b[K", "\x1b]8;;http://x\x1b\\", "\x1b]8;;http://x\a", "\x1b(B", "\x1bPq\x1b\\", "\u009b1m", "\x1b[" + strings.Repeat("1;", 40) + "m"} {
+		spelled := "ghp_0123" + sequence + "456789abcdef"
+		set := known("", "ghp_0123456789abcdef")
+		if got := set.Redact("x " + spelled + " y"); got != "x "+secret.Mask+" y" {
+			t.Errorf("%q: %q", spelled, got)
+		}
+		document, err := json.Marshal(spelled)
+		if err != nil || string(set.JSON(document)) != `"`+secret.Mask+`"` {
+			t.Errorf("%q in JSON: %s, %v", spelled, set.JSON(document), err)
+		}
+	}
+}
+
+// PowerShell encodes commands in UTF-16 before it encodes them in base64.
+func TestBase64OfUTF16(t *testing.T) {
+	t.Parallel()
+	const token = "ghp_0123456789abcdef"
+	for before := range 4 {
+		var bytes []byte
+		for _, c := range []byte(strings.Repeat("x", before) + token + " more") {
+			bytes = append(bytes, c, 0)
+		}
+		if got := known("", token).Redact(base64.StdEncoding.EncodeToString(bytes)); !strings.Contains(got, secret.Mask) {
+			t.Error(got)
 		}
 	}
 }

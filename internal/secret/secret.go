@@ -26,6 +26,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode/utf16"
 
 	"github.com/copse-dev/copse/internal/cleantext"
 )
@@ -185,6 +186,10 @@ func forms(login, secret string) []string {
 	if visible := strings.TrimSpace(visible(secret)); len(visible) >= shortest {
 		all = append(all, visible)
 	}
+	if bytes := latin(secret); len(bytes) >= shortest {
+		all = append(all, bytes)
+	}
+	all = append(all, base64Fragments(wide(secret))...)
 	// A program can encode a URL or a document in base64.
 	for _, escaped := range []string{url.QueryEscape(secret), url.PathEscape(secret), unquoted(secret)} {
 		if escaped != secret {
@@ -195,6 +200,31 @@ func forms(login, secret string) []string {
 		all = append(all, base64Forms(login+":"+secret)...)
 	}
 	return all
+}
+
+// latin returns text in ISO 8859-1, in which some programs escape it, and "" if it has no such
+// form, or the same.
+func latin(text string) string {
+	bytes := make([]byte, 0, len(text))
+	for _, r := range text {
+		if r > 0xff {
+			return ""
+		}
+		bytes = append(bytes, byte(r))
+	}
+	if string(bytes) == text {
+		return ""
+	}
+	return string(bytes)
+}
+
+// wide returns text in UTF-16, which PowerShell encodes in base64.
+func wide(text string) string {
+	var bytes []byte
+	for _, unit := range utf16.Encode([]rune(text)) {
+		bytes = append(bytes, byte(unit), byte(unit>>8))
+	}
+	return string(bytes)
 }
 
 // visible returns text without its invisible characters, as it is in a decoded text.
