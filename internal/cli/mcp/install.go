@@ -178,6 +178,9 @@ func (o *clientOptions) changeHooks(ctx context.Context, id string) error {
 	}
 	if _, none := errors.AsType[*sessionhook.NoneError](err); none && o.remove {
 		return nil
+	} else if none && len(o.clients) > 1 {
+		o.env.Note(err.Error())
+		return nil
 	}
 	if err != nil {
 		return err

@@ -28,10 +28,15 @@ var ErrShape = errors.New("the servers are not an object")
 type Document struct {
 	value hujson.Value
 	root  *Object
+	mark  []byte // the byte order mark at the start, which some editors on Windows write
 }
 
 // Parse reads a text. An empty one is an empty object.
 func Parse(text []byte) (*Document, error) {
+	var mark []byte
+	if rest, ok := bytes.CutPrefix(text, []byte("\uFEFF")); ok {
+		mark, text = text[:len(text)-len(rest):len(text)-len(rest)], rest
+	}
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
 	}
@@ -46,14 +51,14 @@ func Parse(text []byte) (*Document, error) {
 	if !ok {
 		return nil, ErrShape
 	}
-	return &Document{value: v, root: &Object{root, styleOf(text), 1}}, nil
+	return &Document{value: v, root: &Object{root, styleOf(text), 1}, mark: mark}, nil
 }
 
 // Root returns the object of the text.
 func (d *Document) Root() *Object { return d.root }
 
 // Text returns the text with the changes.
-func (d *Document) Text() []byte { return d.value.Pack() }
+func (d *Document) Text() []byte { return append(d.mark, d.value.Pack()...) }
 
 // Object is an object in a [Document].
 type Object struct {

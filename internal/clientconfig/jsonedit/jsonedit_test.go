@@ -40,7 +40,7 @@ func TestSetAndRemove(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.SampledFrom([]string{
-			"{}", "{\"a\":1}", "{\r\n\t\"a\": [1, 2],\r\n}\r\n", "// x\n{\n  \"a\": {}, // y\n  /* z */\n}", "{\n    \"b\": {\"c\": null}\n}\n", "{ // all\n}",
+			"{}", "{\"a\":1}", "{\r\n\t\"a\": [1, 2],\r\n}\r\n", "// x\n{\n  \"a\": {}, // y\n  /* z */\n}", "{\n    \"b\": {\"c\": null}\n}\n", "{ // all\n}", "\uFEFF{\"a\": 1}\r\n",
 		}).Draw(rt, "text")
 		doc, err := jsonedit.Parse([]byte(text))
 		if err != nil {
