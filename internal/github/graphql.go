@@ -137,5 +137,8 @@ func noteWithoutGraphQL(err error, missing string) string {
 	if e := (*remote.Error)(nil); errors.As(why, &e) {
 		detail = e.Detail
 	}
+	if errors.Is(err, remote.ErrNotCached) {
+		detail = "the last answers came without it"
+	}
 	return fmt.Sprintf("%s unknown: GitHub's GraphQL API is not available (%s)", missing, strings.TrimSuffix(cleantext.Line(detail), "."))
 }

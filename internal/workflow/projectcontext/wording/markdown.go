@@ -16,9 +16,9 @@ const (
 	noticeSize = 64
 )
 
-// Markdown returns a context as Markdown of at most maxTokens tokens, if its headings fit. It names
-// every section: if there is too little room, it cuts the longest first, inside and down to the
-// same size, and states it.
+// Markdown returns a context as Markdown of at most maxTokens tokens. It names every section: if
+// there is too little room, it cuts the longest first, inside and down to the same size, and states
+// it. Where not even the headings fit, it leaves out the last sections and lists them.
 //
 // last is a line of copse that ends the text, an empty one for none.
 func Markdown(c projectcontext.Context, maxTokens int, last foreign.Line) string {
@@ -42,14 +42,13 @@ func Markdown(c projectcontext.Context, maxTokens int, last foreign.Line) string
 // Changed is what changed in a section.
 type Changed struct {
 	Name, Title string
-	// Head and Lines are the changes. Head is never cut; with KeepEnd, the end of a long list of
-	// lines is the most important.
+	// Head and Lines are the changes. Head is cut only if there is no room for Lines; with KeepEnd,
+	// the end of a long list of lines is the most important.
 	Head, Lines []foreign.Line
 	KeepEnd     bool
 }
 
-// Changes returns changes as Markdown of at most maxTokens tokens, if the headings fit,
-// followed by lines of ours.
+// Changes returns changes as Markdown of at most maxTokens tokens, followed by lines of ours.
 func Changes(list []Changed, maxTokens int, last ...foreign.Line) string {
 	var parts []part
 	for _, c := range list {
@@ -83,8 +82,48 @@ func newPart(s projectcontext.Section, text body) part {
 	return p
 }
 
-// join writes parts, and lines after them, in at most room bytes if the heads fit.
+// join writes parts, and lines after them, in at most room bytes. If the heads are too long, they
+// are cut like the lines below them, and if that does not suffice, parts are left out from the end.
 func join(parts []part, after []foreign.Line, room int) string {
+	text := write(parts, after, room)
+	if len(text) <= room {
+		return text
+	}
+	short := make([]part, len(parts))
+	for i, p := range parts {
+		short[i] = p.loosened()
+	}
+	var without []foreign.Line
+	for {
+		var left []foreign.Line
+		if len(without) > 0 {
+			left = append(left, foreign.Own("Left out, for lack of room: ").Add(foreign.Join(without, ", ")).Own("."))
+		}
+		text = write(short, append(left, after...), room)
+		n := len(short) - 1
+		if len(text) <= room || n < 1 {
+			return text
+		}
+		without = append([]foreign.Line{foreign.Own("").Word(short[n].name)}, without...)
+		short = short[:n]
+	}
+}
+
+// headingLines is the number of lines that a heading takes.
+const headingLines = 2
+
+// loosened returns a part of whose head only the heading is never cut.
+func (p part) loosened() part {
+	if p.keepEnd {
+		return p
+	}
+	p.head, p.lines = p.head[:headingLines:headingLines], slices.Concat(p.head[headingLines:], p.lines)
+	return p
+}
+
+// write writes parts, and lines after them, in at most room bytes if the heads fit, and a line for
+// each cut part.
+func write(parts []part, after []foreign.Line, room int) string {
 	rest := ""
 	for _, line := range after {
 		if text := line.Markdown(); text != "" {

@@ -94,6 +94,32 @@ func TestMarkdownNamesEmptySections(t *testing.T) {
 	}
 }
 
+// However long the heads are, the text fits. Sections without room are listed.
+func TestLongHeadsFit(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		var parts []part
+		for i := range rapid.IntRange(1, 9).Draw(rt, "sections") {
+			text := body{lines: lines(rapid.IntRange(0, 40).Draw(rt, "lines"))}
+			for range rapid.IntRange(0, 40).Draw(rt, "head") {
+				text.head = append(text.head, foreign.Own("x ").Name(strings.Repeat("h", 100)))
+			}
+			parts = append(parts, section(fmt.Sprintf("s%d", i), text))
+		}
+		room := rapid.IntRange(800, 4000).Draw(rt, "room")
+		got := join(parts, []foreign.Line{foreign.Own("Later.")}, room)
+		if len(got) > room || !strings.HasSuffix(got, "\nLater.\n") {
+			rt.Errorf("%d bytes where %d are allowed: %s", len(got), room, got)
+		}
+		_, left, _ := strings.Cut(got, "Left out, for lack of room: ")
+		for _, p := range parts {
+			if !strings.Contains(got, "## "+strings.ToUpper(p.name)+"\n") && !strings.Contains(left, p.name) {
+				rt.Errorf("%s is missing", p.name)
+			}
+		}
+	})
+}
+
 // The text fits, and no section disappears.
 func TestFits(t *testing.T) {
 	t.Parallel()
