@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 	"github.com/copse-dev/copse/internal/workflow/verdict/gather"
+	"github.com/copse-dev/copse/internal/workflow/verdict/nextstep"
 )
 
 // drawing renders the sections of one page.
@@ -395,7 +396,7 @@ func (d *drawing) panel(ctx context.Context, s verdict.Status, b verdict.Branch,
 		Stack verdict.Status
 		AsOf  time.Time
 	}{r, s, cmpTime(b.PullRequest.AsOf, d.github.AsOf)})
-	add("next", struct{ Next, Switch, URL string }{next, b.Branch, r.Pull.URL})
+	add("next", struct{ Next, Switch, URL string }{next, nextstep.Command(nextstep.Work, nextstep.Branch{Name: b.Branch}), r.Pull.URL})
 	return out
 }
 

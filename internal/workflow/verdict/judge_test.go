@@ -135,11 +135,27 @@ func TestNextQuotes(t *testing.T) {
 		"{parent}":        "gs branch checkout '{parent}'",
 		"a\u202eb":        "",
 		"$(x)`y`":         "gs branch checkout '$(x)`y`'",
-		"--upload-pack=x": "gs branch checkout '--upload-pack=x'",
+		"--exec=./x":      "",
+		"-":               "",
+		"+main":           "",
 	} {
 		b := pushed(func(b *Branch) { b.Branch = name })
 		if got := b.next(nextstep.Work, "main"); got != want {
 			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+	// No action has a command that a name changes.
+	for a := nextstep.Resume; a <= nextstep.Track; a++ {
+		for _, tool := range []string{"", "git-spice", "graphite", "git-town", "git-machete", "gh-stack", "twig"} {
+			for _, bad := range []nextstep.Branch{
+				{Name: "--exec=./x", Parent: "main", Remote: "origin"}, {Name: "a", Parent: "--exec=./x", Remote: "origin"},
+				{Name: "a", Parent: "main", Remote: "--exec=./x"}, {Name: "a", Parent: "main", Remote: "ext::./x --exec"}, {Name: "+a--exec", Parent: "main", Remote: "o"},
+			} {
+				bad.Tool, bad.Trunk, bad.Operation, bad.Number = tool, "main", "rebase", 1
+				if got := nextstep.Command(a, bad); strings.Contains(got, "--exec") {
+					t.Errorf("action %d of %q: %s", a, tool, got)
+				}
+			}
 		}
 	}
 	moved := pushed(func(b *Branch) { b.Source, b.StackedOn = "twig", strings.Repeat("a", 40) })

@@ -116,6 +116,13 @@ var plain = map[Action]template{ //nolint:gochecknoglobals // a constant
 	Watch: "gh pr checks {number} --watch", Look: "gh pr view {number} --web", Merge: "gh pr merge {number}",
 }
 
+// shown reports whether a command can contain the value of a placeholder. One with hidden characters
+// would differ from its appearance. Git and other programs would take a name for an option, for a
+// push by force ("+main"), or for the address of a remote.
+func shown(value, name string) bool {
+	return value != "" && !foreign.Hidden(value) && value[0] != '-' && value[0] != '+' && (name != "remote" || !strings.Contains(value, ":"))
+}
+
 // Command returns the command of an action, "" if there is none that can be shown.
 func Command(a Action, b Branch) string {
 	text := commands[b.Tool][a]
@@ -152,8 +159,8 @@ func Command(a Action, b Branch) string {
 		"number": number, "operation": b.Operation, "path": b.Elsewhere,
 	} {
 		place := "{" + name + "}"
-		if strings.Contains(text, place) && (value == "" || foreign.Hidden(value)) {
-			return "" // the command would differ from its appearance
+		if strings.Contains(text, place) && !shown(value, name) {
+			return ""
 		}
 		pairs = append(pairs, place, cleantext.Word(value))
 	}
