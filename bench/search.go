@@ -106,7 +106,7 @@ func searchPage(ctx context.Context, work, dir, copse string, rounds int) (time.
 	if err != nil {
 		return 0, err
 	}
-	browser := &http.Client{Jar: jar}
+	browser := &http.Client{Jar: jar, Transport: daemon.ToHere()}
 	get := func(address string) (*url.URL, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {

@@ -287,7 +287,7 @@ func (s *pageServer) stayOpen(ctx context.Context, name string) ([]report.Row, e
 	if err != nil {
 		return nil, err
 	}
-	browser := &http.Client{Jar: jar}
+	browser := &http.Client{Jar: jar, Transport: daemon.ToHere()}
 	base, _, _ := strings.Cut(link, "enter?")
 	if err := s.read(ctx, browser, link, io.Discard); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -39,6 +40,19 @@ func (p *Process) Memory() float64 { return stdio.MemoryOf(p.Cmd.Process.Pid) }
 
 // Files returns how many files and sockets are open.
 func (p *Process) Files() int { return stdio.FilesOf(p.Cmd.Process.Pid) }
+
+// ToHere returns a transport that connects to this machine, whatever the name of the host: browsers
+// resolve the name of the page, and other programs cannot.
+func ToHere() *http.Transport {
+	return &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		_, port, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, err
+		}
+		var d net.Dialer
+		return d.DialContext(ctx, network, net.JoinHostPort("127.0.0.1", port))
+	}}
+}
 
 // Endpoint is a server that copse up runs.
 type Endpoint struct{ URL, Token string }

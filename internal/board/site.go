@@ -36,7 +36,11 @@ type SiteOptions struct {
 	// users of the machine can read a link in the arguments of the program that opens it, and its
 	// path helps them to a browser's cookie. nil takes all.
 	Own func(*http.Request) bool
-	Now func() time.Time
+	// Host is the name of the host of all pages, without a port. A browser stores scripts, such as
+	// service workers, by host and port, and another user can have the port while the site does not
+	// run. A name that nobody knew before has none. "" takes all.
+	Host string
+	Now  func() time.Time
 }
 
 // Site serves the boards of worktrees below [Path]. A guard in front of it checks the Host and
@@ -111,6 +115,15 @@ func (s *Site) find(r *http.Request) (at *mounted, rest string) {
 	return s.boards[id], rest
 }
 
+// Host returns the name of the host of all pages, "" if any host can have them.
+func (s *Site) Host() string { return s.o.Host }
+
+// hosts reports whether a request is for the site's host.
+func (s *Site) hosts(r *http.Request) bool {
+	u, err := url.Parse("http://" + r.Host)
+	return s.o.Host == "" || err == nil && strings.EqualFold(u.Hostname(), s.o.Host)
+}
+
 // Known reports whether a request has a session.
 func (s *Site) Known(r *http.Request) bool {
 	at, _ := s.find(r)
@@ -123,6 +136,10 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at, rest := s.find(r)
 	if at == nil {
 		entry.Refuse(w, r, "Page not found, or its server has restarted.")
+		return
+	}
+	if !s.hosts(r) {
+		entry.Refuse(w, r, "The address of this page has changed.")
 		return
 	}
 	if s.o.Own != nil && !s.o.Own(r) {

@@ -76,11 +76,17 @@ type stand struct {
 
 func newStand(t *testing.T) *stand {
 	t.Helper()
+	return standAt(t, "")
+}
+
+// standAt returns a stand whose pages have a host of their own.
+func standAt(t *testing.T, host string) *stand {
+	t.Helper()
 	s := &stand{t: t, now: time.Now()}
 	clock := func() time.Time { return s.now }
 	s.site = board.NewSite("PLACEHOLDER", board.SiteOptions{
 		Now: clock, Key: func(context.Context) (string, error) { return "secret", nil },
-		Own: func(r *http.Request) bool { return r.Header.Get(stranger) == "" },
+		Own: func(r *http.Request) bool { return r.Header.Get(stranger) == "" }, Host: host,
 		Open: func(_ context.Context, _ string, p markup.Placeholder) (*board.Board, error) {
 			kit := markup.NewKit(markup.Options{Now: clock, Field: entry.TokenField, Token: p, Redact: func(text string) string { return strings.ReplaceAll(text, known, "[redacted]") }})
 			s.view = &view{kit: kit}
@@ -377,5 +383,30 @@ func TestForeignText(t *testing.T) {
 	harmless(t, "the page before the login", page)
 	if got := markup.Harmless("<b>\x1b[31m\u202ea\u200f\n\t</b>"); got != "<b>[31ma\n\t</b>" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// The pages have one host, so a script that a stranger stored in the browser for another run of the
+// site, or for another name of this machine, is not at theirs.
+func TestHost(t *testing.T) {
+	t.Parallel()
+	s := standAt(t, "run.localhost")
+	link, err := s.site.Link(t.Context(), "/w", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		host string
+		want int
+	}{
+		{"localhost:3000", http.StatusUnauthorized}, {"127.0.0.1", http.StatusUnauthorized}, {"before.localhost", http.StatusUnauthorized},
+		{"xrun.localhost", http.StatusUnauthorized}, {"x.run.localhost", http.StatusUnauthorized}, {"run.localhost:3000", http.StatusSeeOther},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+tt.host+link, nil)
+		w := httptest.NewRecorder()
+		s.site.ServeHTTP(w, r)
+		if w.Code != tt.want {
+			t.Errorf("%s: %d", tt.host, w.Code)
+		}
 	}
 }

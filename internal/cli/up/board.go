@@ -96,18 +96,19 @@ func browse(ctx context.Context, env app.Env, link string) error {
 }
 
 // linker makes links to the boards of the worktrees that are served.
-func linker(fleet *supervisor.Supervisor, find supervisor.Repository, pages *board.Site) func(context.Context, string, bool) (string, error) {
-	return func(ctx context.Context, dir string, readOnly bool) (string, error) {
+func linker(fleet *supervisor.Supervisor, find supervisor.Repository, pages *board.Site) func(context.Context, string, bool) (host, path string, err error) {
+	return func(ctx context.Context, dir string, readOnly bool) (host, path string, err error) {
 		at, err := find.Worktree(ctx, dir)
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
 		for _, s := range fleet.Status() {
 			if s.Path == at.Path {
-				return pages.Link(ctx, at.Path, readOnly)
+				path, err = pages.Link(ctx, at.Path, readOnly)
+				return pages.Host(), path, err
 			}
 		}
-		return "", &supervisor.NotServedError{Path: at.Path}
+		return "", "", &supervisor.NotServedError{Path: at.Path}
 	}
 }
 

@@ -143,8 +143,8 @@ type Options struct {
 	// Stop ends the process, Reload reads the tokens again.
 	Stop   func()
 	Reload func(context.Context) error
-	// Board returns the path of a link to the board of the worktree that contains dir.
-	Board func(ctx context.Context, dir string, readOnly bool) (string, error)
+	// Board returns the host and the path of a link to the board of the worktree that contains dir.
+	Board func(ctx context.Context, dir string, readOnly bool) (host, path string, err error)
 }
 
 // Serve answers other processes until the socket is closed.
@@ -175,7 +175,7 @@ func Serve(l net.Listener, s Supervisor, o Options) error {
 			answer(w, nil, errors.New("this copse up has no board; it may be another version. `copse down` stops it"))
 			return
 		}
-		path, err := o.Board(r.Context(), t.Path, t.ReadOnly)
+		host, path, err := o.Board(r.Context(), t.Path, t.ReadOnly)
 		shared := s.Shared()
 		if err == nil && (shared == nil || !shared.MCP.ServerRunning) {
 			err = errors.New("the server that has the board is not running; `copse status` says why")
@@ -184,7 +184,7 @@ func Serve(l net.Listener, s Supervisor, o Options) error {
 			answer(w, nil, err)
 			return
 		}
-		answer(w, boardLink{fmt.Sprintf("http://localhost:%d%s", shared.MCP.Port, path)}, nil)
+		answer(w, boardLink{fmt.Sprintf("http://%s:%d%s", host, shared.MCP.Port, path)}, nil)
 	})
 	mux.HandleFunc("POST /stop", func(w http.ResponseWriter, _ *http.Request) {
 		// The process may end before this handler returns, so it sends the whole answer first.

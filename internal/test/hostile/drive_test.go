@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"os"
@@ -322,7 +323,17 @@ func (v *visitor) board(ctx context.Context, control func(...string) (string, er
 		v.tried(a)
 		return
 	}
-	browser := &http.Client{Jar: jar, Timeout: 20 * time.Second}
+	// Browsers resolve the name of the page to this machine; Go does not.
+	here := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		_, port, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, err
+		}
+		var d net.Dialer
+		return d.DialContext(ctx, network, net.JoinHostPort("127.0.0.1", port))
+	}}
+	defer here.CloseIdleConnections()
+	browser := &http.Client{Jar: jar, Timeout: 20 * time.Second, Transport: here}
 	link = strings.TrimSpace(link)
 	base, _, _ := strings.Cut(link, "enter?")
 	for _, address := range []string{link, base + "worktrees", base + "items?view=tree", base + "tasks", base + "prompts", base + "search?q=a", base + "health", base + "live/worktrees"} {

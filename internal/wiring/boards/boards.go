@@ -64,8 +64,17 @@ func New(o Options) *board.Site {
 			o.Env.Secrets.Add(key)
 			return key, err
 		},
-		Own: own,
+		Own: own, Host: host(o.Env.GOOS),
 	})
+}
+
+// host returns a new name for this machine, which browsers resolve themselves. Safari does not, and on
+// Linux there are other browsers.
+func host(goos string) string {
+	if goos != "linux" {
+		return "localhost"
+	}
+	return strings.ToLower(rand.Text()) + ".localhost"
 }
 
 // own reports whether a request comes from a process of this user, as far as the system tells.

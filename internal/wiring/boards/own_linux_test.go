@@ -40,10 +40,12 @@ func TestLinkIsForThisUser(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		transport := &http.Transport{DialContext: dial}
+		transport := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return dial(ctx, network, server.Listener.Addr().String())
+		}}
 		defer transport.CloseIdleConnections()
 		browser := &http.Client{Jar: jar, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-		res, err := browser.Get(server.URL + path)
+		res, err := browser.Get("http://" + site.Host() + path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 type pages struct{ http.Handler }
 
 func (pages) Known(*http.Request) bool { return true }
+func (pages) Host() string             { return "own.localhost" }
 
 // Requests to the board need no token, and come from this machine alone: with a Host and an
 // Origin that are its own, over loopback. The routes beside it still need the token.
@@ -48,6 +49,9 @@ func TestBoardIsLocal(t *testing.T) {
 			want                         int
 		}{
 			"a browser here":            {guarded, "/board/x/", "localhost:3000", "", "127.0.0.1:5", "127.0.0.1:3000", http.StatusTeapot},
+			"its own name":              {guarded, "/board/x/", "own.localhost:3000", "http://own.localhost:3000", "127.0.0.1:5", "127.0.0.1:3000", http.StatusTeapot},
+			"another such name":         {guarded, "/board/x/", "evil.localhost:3000", "", "127.0.0.1:5", "127.0.0.1:3000", http.StatusForbidden},
+			"its name for the server":   {guarded, "/mcp", "own.localhost:3000", "", "127.0.0.1:5", "127.0.0.1:3000", http.StatusForbidden},
 			"with its own origin":       {guarded, "/board/x/", "localhost:3000", "http://localhost:3000", "127.0.0.1:5", "127.0.0.1:3000", http.StatusTeapot},
 			"over IPv6":                 {guarded, "/board/x/", "[::1]:3000", "", "[::1]:5", "[::1]:3000", http.StatusTeapot},
 			"a rebound name":            {guarded, "/board/x/", "evil.example:3000", "", "127.0.0.1:5", "127.0.0.1:3000", http.StatusForbidden},

@@ -129,15 +129,15 @@ func TestJudgeFromTheBottom(t *testing.T) {
 func TestNextQuotes(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"feat/a":          "gs branch checkout feat/a",
-		"x;touch${IFS}y":  "gs branch checkout 'x;touch${IFS}y'",
-		"it's":            `gs branch checkout 'it'\''s'`,
-		"{parent}":        "gs branch checkout '{parent}'",
-		"a\u202eb":        "",
-		"$(x)`y`":         "gs branch checkout '$(x)`y`'",
-		"--exec=./x":      "",
-		"-":               "",
-		"+main":           "",
+		"feat/a":         "gs branch checkout feat/a",
+		"x;touch${IFS}y": "gs branch checkout 'x;touch${IFS}y'",
+		"it's":           `gs branch checkout 'it'\''s'`,
+		"{parent}":       "gs branch checkout '{parent}'",
+		"a\u202eb":       "",
+		"$(x)`y`":        "gs branch checkout '$(x)`y`'",
+		"--exec=./x":     "",
+		"-":              "",
+		"+main":          "",
 	} {
 		b := pushed(func(b *Branch) { b.Branch = name })
 		if got := b.next(nextstep.Work, "main"); got != want {
