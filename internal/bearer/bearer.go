@@ -23,6 +23,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // Prefix begins every token, so people and secret scanners recognize one.
@@ -47,7 +48,7 @@ func (s Store) File(key string) *File {
 func (s Store) Rotate(ctx context.Context) (int, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("read tokens: %w", lockedstore.WithoutPath(err))
+		return 0, fmt.Errorf("read tokens: %w", rooted.WithoutPath(err))
 	}
 	n := 0
 	for _, e := range entries {
@@ -84,7 +85,7 @@ func (f *File) Token(ctx context.Context) (string, error) {
 		return f.write(ctx, false)
 	}
 	if err != nil {
-		return "", fmt.Errorf("read token: %w", lockedstore.WithoutPath(err))
+		return "", fmt.Errorf("read token: %w", rooted.WithoutPath(err))
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxToken {
 		return "", errors.New("read token: its file is not a small regular file; remove it")
@@ -94,7 +95,7 @@ func (f *File) Token(ctx context.Context) (string, error) {
 	}
 	data, err := regular.Read(f.path, maxToken)
 	if err != nil {
-		return "", fmt.Errorf("read token: %w", lockedstore.WithoutPath(err))
+		return "", fmt.Errorf("read token: %w", rooted.WithoutPath(err))
 	}
 	token := string(bytes.TrimSpace(data))
 	if token == "" {
@@ -113,12 +114,12 @@ const wait = 2 * time.Second
 // the caller requires a new one.
 func (f *File) write(ctx context.Context, anew bool) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
-		return "", fmt.Errorf("write token: %w", lockedstore.WithoutPath(err))
+		return "", fmt.Errorf("write token: %w", rooted.WithoutPath(err))
 	}
 	if info, err := os.Lstat(f.path); err == nil && anew && !info.Mode().IsRegular() {
 		// Following the link could lead to a place that others can read.
 		if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("write token: %w", lockedstore.WithoutPath(err))
+			return "", fmt.Errorf("write token: %w", rooted.WithoutPath(err))
 		}
 	}
 	var token string

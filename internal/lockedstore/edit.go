@@ -41,7 +41,7 @@ func changeIn(ctx context.Context, dir rooted.Dir, name string, wait time.Durati
 		}
 		old, err := regular.ReadIn(tx.root, name, MaxEdit)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("read %q: %w", name, WithoutPath(err))
+			return fmt.Errorf("read %q: %w", name, rooted.WithoutPath(err))
 		}
 		changed, err := edit(old)
 		if err != nil {

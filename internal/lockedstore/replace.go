@@ -51,11 +51,11 @@ func (f Foreign) On(disk Disk) Foreign {
 func (f Foreign) Read() ([]byte, error) {
 	root, name, err := f.open(false)
 	if err != nil {
-		return nil, WithoutPath(err)
+		return nil, rooted.WithoutPath(err)
 	}
 	defer root.Close()
 	data, err := regular.ReadIn(root, name, MaxEdit)
-	return data, WithoutPath(err)
+	return data, rooted.WithoutPath(err)
 }
 
 // Replace calls Foreign.Replace for the file at path.
@@ -77,14 +77,14 @@ func Replace(path string, before, after []byte) error { return ForeignAt(path).R
 func (f Foreign) Replace(before, after []byte) error {
 	root, name, err := f.open(true)
 	if err != nil {
-		return fmt.Errorf("open the directory of %q: %w", filepath.Base(f.path), WithoutPath(err))
+		return fmt.Errorf("open the directory of %q: %w", filepath.Base(f.path), rooted.WithoutPath(err))
 	}
 	defer root.Close()
 	unlock := alone(root)
 	defer unlock()
 	sweep(root)
 	if err := replace(f.disk, root, name, before, after); err != nil {
-		return fmt.Errorf("replace %q: %w", name, WithoutPath(err))
+		return fmt.Errorf("replace %q: %w", name, rooted.WithoutPath(err))
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func (s *Store) Change(ctx context.Context, change func(*Tx) error) error {
 	}
 	root, err := s.dir.OpenToWrite()
 	if err != nil {
-		return fmt.Errorf("open the directory: %w", WithoutPath(err))
+		return fmt.Errorf("open the directory: %w", rooted.WithoutPath(err))
 	}
 	defer root.Close()
 	unlock, err := s.acquire(waiting, root)
@@ -126,7 +126,7 @@ func (s *Store) acquire(ctx context.Context, root *os.Root) (unlock func(), err 
 		}
 		_ = lock.Unlock()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("look at lock %q: %w", s.lock, WithoutPath(err))
+			return nil, fmt.Errorf("look at lock %q: %w", s.lock, rooted.WithoutPath(err))
 		}
 	}
 }
@@ -139,16 +139,16 @@ func (s *Store) prepare(root *os.Root) error {
 			return fmt.Errorf("lock %q: %w", s.lock, err)
 		}
 		if err := root.MkdirAll(path.Dir(s.lock), 0o777); err != nil {
-			return fmt.Errorf("create a directory for the lock: %w", WithoutPath(err))
+			return fmt.Errorf("create a directory for the lock: %w", rooted.WithoutPath(err))
 		}
 		// Only here, below the root: the locking function opens it by its path.
 		file, err := root.OpenFile(s.lock, os.O_CREATE|os.O_RDONLY, 0o666)
 		if err != nil {
-			return fmt.Errorf("lock %q: %w", s.lock, WithoutPath(err))
+			return fmt.Errorf("lock %q: %w", s.lock, rooted.WithoutPath(err))
 		}
 		_ = file.Close()
 	case err != nil:
-		return fmt.Errorf("look at lock %q: %w", s.lock, WithoutPath(err))
+		return fmt.Errorf("look at lock %q: %w", s.lock, rooted.WithoutPath(err))
 	case !info.Mode().IsRegular(): // a link could lead anywhere
 		return fmt.Errorf("lock %q is not a regular file; remove it", s.lock)
 	}
@@ -162,7 +162,7 @@ func (s *Store) queue(ctx context.Context) (*flock.Flock, error) {
 	if locked, err := lock.TryLock(); locked {
 		return lock, nil
 	} else if err != nil {
-		return nil, fmt.Errorf("lock %q: %w", s.lock, WithoutPath(err))
+		return nil, fmt.Errorf("lock %q: %w", s.lock, rooted.WithoutPath(err))
 	}
 	// The system call cannot be interrupted from here. A caller that gives up leaves a goroutine
 	// behind, which releases the lock when it gets it.
@@ -178,21 +178,10 @@ func (s *Store) queue(ctx context.Context) (*flock.Flock, error) {
 	select {
 	case err := <-got:
 		if err != nil {
-			return nil, fmt.Errorf("lock %q: %w", s.lock, WithoutPath(err))
+			return nil, fmt.Errorf("lock %q: %w", s.lock, rooted.WithoutPath(err))
 		}
 		return lock, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-}
-
-// WithoutPath returns only the cause of an error that names a path of this machine.
-func WithoutPath(err error) error {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return at.Err
-	}
-	if between, ok := errors.AsType[*os.LinkError](err); ok {
-		return between.Err
-	}
-	return err
 }

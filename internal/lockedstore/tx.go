@@ -67,7 +67,7 @@ func (tx *Tx) Write(files ...File) error {
 		staged[i] = tx.temporary + strconv.Itoa(i)
 		group.Go(func() error {
 			if err := tx.stage(staged[i], f); err != nil {
-				return fmt.Errorf("write %q: %w", f.Name, WithoutPath(err))
+				return fmt.Errorf("write %q: %w", f.Name, rooted.WithoutPath(err))
 			}
 			return nil
 		})
@@ -79,7 +79,7 @@ func (tx *Tx) Write(files ...File) error {
 	for i, f := range files {
 		if err := tx.disk.Rename(tx.root, staged[i], f.Name); err != nil {
 			tx.drop(staged[i:])
-			return fmt.Errorf("replace %q: %w", f.Name, WithoutPath(err))
+			return fmt.Errorf("replace %q: %w", f.Name, rooted.WithoutPath(err))
 		}
 		tx.unsynced[path.Dir(f.Name)] = true
 	}
@@ -144,7 +144,7 @@ func (tx *Tx) Move(from, to string) error {
 		return fmt.Errorf("move %q to %q: %w", from, to, err)
 	}
 	if err := tx.disk.Rename(tx.root, from, to); err != nil {
-		return fmt.Errorf("move %q to %q: %w", from, to, WithoutPath(err))
+		return fmt.Errorf("move %q to %q: %w", from, to, rooted.WithoutPath(err))
 	}
 	tx.unsynced[path.Dir(from)] = true
 	tx.unsynced[path.Dir(to)] = true
@@ -157,7 +157,7 @@ func (tx *Tx) Remove(name string) error {
 		return fmt.Errorf("remove %q: %w", name, err)
 	}
 	if err := tx.disk.Remove(tx.root, name); err != nil {
-		return fmt.Errorf("remove %q: %w", name, WithoutPath(err))
+		return fmt.Errorf("remove %q: %w", name, rooted.WithoutPath(err))
 	}
 	tx.unsynced[path.Dir(name)] = true
 	return nil
@@ -176,7 +176,7 @@ func (tx *Tx) MakeDir(name string) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("create directory %q: %w", name, WithoutPath(err))
+		return fmt.Errorf("create directory %q: %w", name, rooted.WithoutPath(err))
 	}
 	tx.unsynced[path.Dir(name)] = true
 	return nil
@@ -189,7 +189,7 @@ func (tx *Tx) Flush() error {
 	for directory := range tx.unsynced {
 		group.Go(func() error {
 			if err := tx.disk.SyncDir(tx.root, directory); err != nil {
-				return fmt.Errorf("sync directory %q to disk: %w", directory, WithoutPath(err))
+				return fmt.Errorf("sync directory %q to disk: %w", directory, rooted.WithoutPath(err))
 			}
 			return nil
 		})

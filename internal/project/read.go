@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 const (
@@ -64,20 +64,12 @@ func (p *Project) Read(ctx context.Context, asked string, lines Lines) (Text, er
 	}
 	r := reader{from: max(lines.From, 1), skip: max(lines.Column, 1) - 1, max: lines.Max, bytes: min(cmp.Or(lines.Bytes, MaxText), MaxText), size: info.Size(), count: info.Size() <= maxCounted}
 	if err := r.read(ctx, file); err != nil {
-		return Text{}, explain(asked, bare(err))
+		return Text{}, explain(asked, rooted.WithoutPath(err))
 	}
 	if problem := notText(r.head, r.text.Bytes(), r.size); problem != "" {
 		return Text{}, &KindError{Path: asked, Problem: problem}
 	}
 	return r.result(asked)
-}
-
-// bare returns the cause of an error that names a path.
-func bare(err error) error {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return at.Err
-	}
-	return err
 }
 
 // reader goes through a file once.

@@ -26,17 +26,17 @@ func (d Dir) Sub(name string) Dir { return Dir{Wall: d.Wall, Name: path.Join(d.N
 func (d Dir) Open() (*os.Root, error) {
 	wall, err := regular.OpenRoot(d.Wall)
 	if err != nil || d.Name == "." {
-		return wall, withoutPath(err)
+		return wall, WithoutPath(err)
 	}
 	defer wall.Close()
 	dir, err := regular.OpenRootIn(wall, filepath.FromSlash(d.Name))
 	if err == nil {
 		return dir, nil
 	}
-	if _, outside := wall.Lstat(".."); withoutPath(err) == withoutPath(outside) { //nolint:errorlint // the library has no name for it
+	if _, outside := wall.Lstat(".."); WithoutPath(err) == WithoutPath(outside) { //nolint:errorlint // the library has no name for it
 		return nil, ErrOutside
 	}
-	return nil, withoutPath(err)
+	return nil, WithoutPath(err)
 }
 
 // OpenToWrite opens the directory for changes of its files. The error can be ErrOutside or
@@ -45,7 +45,7 @@ func (d Dir) OpenToWrite() (*os.Root, error) {
 	if d.Name != "." {
 		wall, err := regular.OpenRoot(d.Wall)
 		if err != nil {
-			return nil, withoutPath(err)
+			return nil, WithoutPath(err)
 		}
 		defer wall.Close()
 		if err := CheckWrite(wall, d.Name); err != nil {

@@ -61,7 +61,7 @@ func (f Directory) plain(name string, directories map[string]bool) (info fs.File
 		info, err = os.Lstat(filepath.Join(string(f), filepath.FromSlash(name[:end])))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, withoutPath(err)
+			return nil, WithoutPath(err)
 		case err != nil, info.Mode()&fs.ModeSymlink != 0, within && !info.IsDir():
 			return nil, errNotPlain
 		case within && directories != nil:

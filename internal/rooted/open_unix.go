@@ -23,12 +23,12 @@ func WithTypes(dir *os.File) (*os.File, error) {
 	defer dir.Close()
 	conn, err := dir.SyscallConn()
 	if err != nil {
-		return nil, withoutPath(err)
+		return nil, WithoutPath(err)
 	}
 	var copied int
 	var copyErr error
 	if err := conn.Control(func(fd uintptr) { copied, copyErr = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) }); err != nil {
-		return nil, withoutPath(err)
+		return nil, WithoutPath(err)
 	}
 	if copyErr != nil {
 		return nil, copyErr

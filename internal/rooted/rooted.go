@@ -91,7 +91,7 @@ func Open(path string) (*Root, error) {
 	}
 	root, err := regular.OpenRoot(path)
 	if err != nil {
-		return nil, withoutPath(err)
+		return nil, WithoutPath(err)
 	}
 	return newRoot(root, path), nil
 }
@@ -102,7 +102,7 @@ func newRoot(root *os.Root, path string) *Root {
 	r.escapes = sync.OnceValue(func() error {
 		// The library does not export this error, so this code provokes it.
 		_, err := root.Lstat("..")
-		return withoutPath(err)
+		return WithoutPath(err)
 	})
 	r.paths = sync.OnceValue(func() []string {
 		paths := []string{filepath.Clean(path)}
@@ -201,7 +201,7 @@ func (r *Root) follow(name string, op func(name string) error) error {
 	}
 	err := op(name)
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrClosed) {
-		return withoutPath(err)
+		return WithoutPath(err)
 	}
 	if !errors.Is(err, r.escapes()) && !errors.Is(err, syscall.ELOOP) {
 		return r.reason(err)
@@ -289,7 +289,7 @@ func (r *Root) below(path string) (string, bool) {
 
 // reason returns err without a path, in the words of this package.
 func (r *Root) reason(err error) error {
-	err = withoutPath(err)
+	err = WithoutPath(err)
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrClosed):
 		return err
@@ -303,10 +303,13 @@ func (r *Root) reason(err error) error {
 	return err
 }
 
-// withoutPath returns only the cause of an error that names a path.
-func withoutPath(err error) error {
+// WithoutPath returns only the cause of an error that names a path of this machine.
+func WithoutPath(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err
+	}
+	if between, ok := errors.AsType[*os.LinkError](err); ok {
+		return between.Err
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // Ports stores the port of each worktree, in a file of the user.
@@ -125,7 +126,7 @@ func (p *Ports) load() (record, error) {
 		err = json.Unmarshal(data, &r)
 	}
 	if err != nil {
-		return r, fmt.Errorf("read the assigned ports (%s): %w; correct the file, or remove it to assign new ports", p.path, lockedstore.WithoutPath(err))
+		return r, fmt.Errorf("read the assigned ports (%s): %w; correct the file, or remove it to assign new ports", p.path, rooted.WithoutPath(err))
 	}
 	if r.Ports == nil {
 		r.Ports = map[string]int{}

@@ -115,26 +115,18 @@ func create(dir, name string, content []byte) (bool, error) {
 	}
 	name = filepath.FromSlash(name)
 	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return false, fmt.Errorf("create the directory of %q: %w", name, cause(err))
+		return false, fmt.Errorf("create the directory of %q: %w", name, rooted.WithoutPath(err))
 	}
 	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("make %q: %w", name, cause(err))
+		return false, fmt.Errorf("make %q: %w", name, rooted.WithoutPath(err))
 	}
 	_, err = file.Write(content)
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return false, fmt.Errorf("write %q: %w", name, cause(err))
+		return false, fmt.Errorf("write %q: %w", name, rooted.WithoutPath(err))
 	}
 	return true, nil
-}
-
-// cause returns an error without the path of this machine.
-func cause(err error) error {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return at.Err
-	}
-	return err
 }

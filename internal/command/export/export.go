@@ -152,7 +152,7 @@ func state(root *os.Root, f File) (State, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return Missing, nil
 	case err != nil:
-		return "", fmt.Errorf("read %s: %w", f.Name, cause(err))
+		return "", fmt.Errorf("read %s: %w", f.Name, rooted.WithoutPath(err))
 	case string(old) == f.content:
 		return Current, nil
 	case ours(string(old)):
@@ -174,7 +174,7 @@ func (p *Plan) gone(root *os.Root, client Client, wanted map[string]bool) ([]Fil
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", client.directory, cause(err))
+		return nil, fmt.Errorf("read %s: %w", client.directory, rooted.WithoutPath(err))
 	}
 	var files []File
 	for _, d := range list {
@@ -223,7 +223,7 @@ func (p *Plan) Write(force bool) error {
 			err = replace(root, f)
 		}
 		if err != nil {
-			return fmt.Errorf("write %s: %w", f.Name, cause(err))
+			return fmt.Errorf("write %s: %w", f.Name, rooted.WithoutPath(err))
 		}
 	}
 	return nil
@@ -248,15 +248,4 @@ func replace(root *os.Root, f File) error {
 		return errors.Join(err, root.Remove(temporary))
 	}
 	return root.Rename(temporary, name)
-}
-
-// cause returns an error without the path of this machine.
-func cause(err error) error {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return at.Err
-	}
-	if between, ok := errors.AsType[*os.LinkError](err); ok {
-		return between.Err
-	}
-	return err
 }

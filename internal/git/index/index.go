@@ -89,8 +89,8 @@ const (
 	maxName  = 4096
 	maxNames = 64 << 20
 
-	modeDir      = 0o040000
-	modeLink     = 0o160000
+	modeDir  = 0o040000
+	modeLink = 0o160000
 )
 
 // Parse reads an index whose objects have names of hashSize bytes. It does not verify the checksum

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/spread"
 )
@@ -184,15 +183,15 @@ func (x *Index) read(name string, buf *bytes.Buffer) *file {
 func (x *Index) scan(before *cacheReader) error {
 	directory, err := x.root.Open(".")
 	if err != nil {
-		return lockedstore.WithoutPath(err)
+		return rooted.WithoutPath(err)
 	}
 	if directory, err = rooted.WithTypes(directory); err != nil {
-		return lockedstore.WithoutPath(err)
+		return rooted.WithoutPath(err)
 	}
 	listed, err := directory.ReadDir(-1)
 	_ = directory.Close()
 	if err != nil {
-		return lockedstore.WithoutPath(err)
+		return rooted.WithoutPath(err)
 	}
 	listed = slices.DeleteFunc(listed, func(d fs.DirEntry) bool { return !strings.HasSuffix(d.Name(), extension) })
 

@@ -9,7 +9,7 @@ import (
 	"os"
 
 	"github.com/copse-dev/copse/internal/item/ticfile"
-	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // ReadFile reads a complete file of root. Errors name no path, and continue after the name of the
@@ -52,7 +52,7 @@ func Unreadable(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fs.ErrNotExist
 	}
-	return fmt.Errorf("cannot be read: %w", lockedstore.WithoutPath(err))
+	return fmt.Errorf("cannot be read: %w", rooted.WithoutPath(err))
 }
 
 // CheckRegular refuses all but regular files. It does not follow links: they could lead anywhere,

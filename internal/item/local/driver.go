@@ -11,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/merge/driver"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 const attributesName = ".gitattributes"
@@ -32,7 +33,7 @@ func (s *Store) RegisterDriver(ctx context.Context, command string) error {
 	err = f.change(ctx, func(w *writer) error {
 		old, err := regular.ReadIn(w.tx.Root(), attributesName, layout.MaxOwnFile)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s cannot be read: %w", attributesName, lockedstore.WithoutPath(err))
+			return fmt.Errorf("%s cannot be read: %w", attributesName, rooted.WithoutPath(err))
 		}
 		text := driver.WithAttributes(string(old))
 		if text == string(old) {

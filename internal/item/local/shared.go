@@ -14,7 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/local/reader"
-	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // Shared reports whether the store is the one that all worktrees share.
@@ -68,7 +68,7 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 		}
 	}
 	if err := s.search.CreateShared(); err != nil {
-		return false, "", fmt.Errorf("make the shared store: %w", lockedstore.WithoutPath(err))
+		return false, "", fmt.Errorf("make the shared store: %w", rooted.WithoutPath(err))
 	}
 	if !s.search.HasShared() {
 		return false, "", errors.New("create the shared store: a file of another kind has its name in git's directory")

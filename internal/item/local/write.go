@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/trash"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // writer changes a store, under its lock. It is for one goroutine.
@@ -133,7 +134,7 @@ func (w *writer) free(id item.ID) (bool, error) {
 		case err == nil:
 			return false, nil
 		case !errors.Is(err, fs.ErrNotExist):
-			return false, fmt.Errorf("look at %q: %w", dir, lockedstore.WithoutPath(err))
+			return false, fmt.Errorf("look at %q: %w", dir, rooted.WithoutPath(err))
 		}
 	}
 	return true, nil
@@ -342,7 +343,7 @@ func (w *writer) initialize() (created bool, err error) {
 	case err == nil:
 		return false, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return false, fmt.Errorf("look at %q: %w", layout.Config, lockedstore.WithoutPath(err))
+		return false, fmt.Errorf("look at %q: %w", layout.Config, rooted.WithoutPath(err))
 	}
 	return true, w.tx.Write(lockedstore.File{Name: layout.Config, Data: []byte(ticfile.NewConfig)})
 }

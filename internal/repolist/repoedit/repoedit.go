@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // wait is how long to wait for another process to change the list.
@@ -79,7 +80,7 @@ func pathOf(one json.RawMessage) string {
 
 func change(ctx context.Context, file string, do func([]json.RawMessage) ([]json.RawMessage, error)) (bool, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return false, fmt.Errorf("create the directory of the list: %w", lockedstore.WithoutPath(err))
+		return false, fmt.Errorf("create the directory of the list: %w", rooted.WithoutPath(err))
 	}
 	err := lockedstore.EditPrivate(ctx, file, wait, func(old []byte) ([]byte, error) {
 		var list []json.RawMessage

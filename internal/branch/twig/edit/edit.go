@@ -64,13 +64,13 @@ func At(root string, now func() time.Time) *File {
 // error is a *twig.BadStateError if the file is invalid.
 func (f *File) Change(ctx context.Context, do func(*Draft) error) (changed bool, err error) {
 	if err := f.makeDir(); err != nil {
-		return false, fmt.Errorf("create the directory .twig: %w", lockedstore.WithoutPath(err))
+		return false, fmt.Errorf("create the directory .twig: %w", rooted.WithoutPath(err))
 	}
 	err = f.store.Change(ctx, func(tx *lockedstore.Tx) error {
 		draft, err := twig.Complete(twig.Patience, func() (*Draft, error) {
 			old, err := readState(tx.Root())
 			if err != nil {
-				return nil, lockedstore.WithoutPath(err)
+				return nil, rooted.WithoutPath(err)
 			}
 			return newDraft(old, f.now().UTC())
 		})

@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // reading is the files of a store that merge.
@@ -84,7 +85,7 @@ func (r reading) Note(name string) (string, error) {
 	name = layout.Private + "/" + name
 	text, err := regular.ReadIn(r.root, name, layout.MaxOwnFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("read %q: %w", name, lockedstore.WithoutPath(err))
+		return "", fmt.Errorf("read %q: %w", name, rooted.WithoutPath(err))
 	}
 	return string(text), nil
 }

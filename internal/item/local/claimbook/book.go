@@ -93,7 +93,7 @@ func (b *Book) records() (map[string]claimfile.Record, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the claims: %w", lockedstore.WithoutPath(err))
+		return nil, fmt.Errorf("read the claims: %w", rooted.WithoutPath(err))
 	}
 	defer root.Close()
 	names, err := layout.Names(root, ".")
@@ -209,7 +209,7 @@ func (b *Book) Of(it *item.Summary) (item.Claim, bool, error) {
 		return item.Claim{}, false, nil
 	}
 	if err != nil {
-		return item.Claim{}, false, fmt.Errorf("read the claims: %w", lockedstore.WithoutPath(err))
+		return item.Claim{}, false, fmt.Errorf("read the claims: %w", rooted.WithoutPath(err))
 	}
 	defer root.Close()
 	r, ok := readClaim(root, claimfile.Name(it.ID, it.Created), b.now())

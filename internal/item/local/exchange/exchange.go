@@ -22,6 +22,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 const (
@@ -59,7 +60,7 @@ func Read(root *os.Root) (Files, error) {
 	err := fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return fmt.Errorf("read %q: %w", name, lockedstore.WithoutPath(err))
+			return fmt.Errorf("read %q: %w", name, rooted.WithoutPath(err))
 		case name == ".":
 			return nil
 		case d.IsDir() && (!IsFile(name+"/x") || d.Name()[0] == '.'):
@@ -141,7 +142,7 @@ func Finish(tx *lockedstore.Tx) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read %q: %w", journalName, lockedstore.WithoutPath(err))
+		return fmt.Errorf("read %q: %w", journalName, rooted.WithoutPath(err))
 	}
 	var j journal
 	if err := json.Unmarshal(data, &j); err != nil {

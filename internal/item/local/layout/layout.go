@@ -19,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // The files and directories of a store.
@@ -51,12 +52,12 @@ func Names(root *os.Root, dir string) ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open directory %q: %w", dir, lockedstore.WithoutPath(err))
+		return nil, fmt.Errorf("open directory %q: %w", dir, rooted.WithoutPath(err))
 	}
 	defer file.Close()
 	names, err := file.Readdirnames(-1)
 	if err != nil {
-		return nil, fmt.Errorf("read directory %q: %w", dir, lockedstore.WithoutPath(err))
+		return nil, fmt.Errorf("read directory %q: %w", dir, rooted.WithoutPath(err))
 	}
 	return names, nil
 }

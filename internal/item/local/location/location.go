@@ -17,7 +17,6 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -101,7 +100,7 @@ func (p Search) Create() (rooted.Dir, error) {
 		store, make = rooted.Dir{Wall: path, Name: "."}, os.MkdirAll
 	}
 	if err := make(store.Path(), 0o777); err != nil && !os.IsExist(err) {
-		return rooted.Dir{}, fmt.Errorf("create directory %s: %w", Name, lockedstore.WithoutPath(err))
+		return rooted.Dir{}, fmt.Errorf("create directory %s: %w", Name, rooted.WithoutPath(err))
 	}
 	return store, nil
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
-	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -75,7 +74,7 @@ func (r *Reader) Dir() rooted.Dir { return r.dir }
 func (r *Reader) Root() (*os.Root, error) {
 	root, err := r.dir.Open()
 	if err != nil {
-		return nil, fmt.Errorf("open the store: %w", lockedstore.WithoutPath(err))
+		return nil, fmt.Errorf("open the store: %w", rooted.WithoutPath(err))
 	}
 	return root, nil
 }
@@ -202,7 +201,7 @@ func (r *Reader) refresh() error {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
 		case err != nil:
-			return fmt.Errorf("inspect directory %q: %w", layout.Items, lockedstore.WithoutPath(err))
+			return fmt.Errorf("inspect directory %q: %w", layout.Items, rooted.WithoutPath(err))
 		case !info.IsDir():
 			return fmt.Errorf("%q in the store is not a directory", layout.Items)
 		}

@@ -36,6 +36,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // pendingName is the file that holds the change in progress.
@@ -93,7 +94,7 @@ func (t Trash) Finish() error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read %q: %w", pendingName, lockedstore.WithoutPath(err))
+		return fmt.Errorf("read %q: %w", pendingName, rooted.WithoutPath(err))
 	}
 	var p pending
 	if json.Unmarshal(data, &p) == nil && t.begun(p) {
@@ -222,7 +223,7 @@ func (t Trash) Purge(ids ...item.ID) error {
 		if _, err := t.Tx.Root().Lstat(layout.Trashed(id)); errors.Is(err, os.ErrNotExist) {
 			return &item.InvalidError{Field: "id", Problem: fmt.Sprintf("Work item #%d is not in the trash", id)}
 		} else if err != nil {
-			return fmt.Errorf("look at %q: %w", layout.Trashed(id), lockedstore.WithoutPath(err))
+			return fmt.Errorf("look at %q: %w", layout.Trashed(id), rooted.WithoutPath(err))
 		}
 	}
 	for _, id := range ids {
