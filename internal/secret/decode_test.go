@@ -113,7 +113,7 @@ func TestOtherCharacters(t *testing.T) {
 			`p\u00e4\u00dfw\u00f6rt\ud83d\udd11`, "p%C3%A4%c3%9fw%C3%B6rt%F0%9F%94%91", "p&#228;&#xDF;w&#xf6;rt&#128273;", "pä\u200bß\x9bwört\ufe0f\U0001f511",
 			`p\xc3\xa4\xc3\x9fw\xc3\xb6rt\xf0\x9f\x94\x91`,
 		},
-		"pässwörtlich": {`p\xe4ssw\xf6rtlich`, "p%E4ssw%f6rtlich", `p\344ssw\366rtlich`, "p\xe4ssw\xf6rtlich"},
+		"pässwörtlich":   {`p\xe4ssw\xf6rtlich`, "p%E4ssw%f6rtlich", `p\344ssw\366rtlich`, "p\xe4ssw\xf6rtlich"},
 		"pass\u200bwort": {"passwort", `pass\u200bwort`, "pass%E2%80%8Bwo%72t"},
 		"pass\xffwort":   {"pass\ufffdwort", "pass%ffwort"},
 	} {

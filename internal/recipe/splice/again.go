@@ -1,6 +1,7 @@
 package splice
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -51,20 +52,108 @@ func continues(line []any) bool {
 
 // passed marks the parameters that lines use if one of them has such a command.
 func (r *recipe) passed(lines [][]any) {
-	if !slices.ContainsFunc(lines, func(line []any) bool { return r.reads(line) }) {
-		return
+	inserted, variables := "", ""
+	if slices.ContainsFunc(lines, func(line []any) bool { return r.reads(line) }) {
+		inserted, variables = ReadAgain, ReadAgain
+	} else if r.uses(lines) {
+		if shell := r.shellName(); shell != "" {
+			inserted, variables = evaluates(r.rendered(lines), shell)
+		}
 	}
 	for _, line := range lines {
-		r.markAll(line, ReadAgain)
-		if !strings.Contains(texts(line), "$") {
+		if inserted != "" {
+			r.markAll(line, inserted)
+		}
+		if variables == "" || !strings.Contains(texts(line), "$") {
 			continue
 		}
 		for _, p := range r.Parameters {
 			if p.Export || r.module.Settings.Export || r.positional() {
-				r.mark(p.Name, ReadAgain)
+				r.mark(p.Name, variables)
 			}
 		}
 	}
+}
+
+// uses reports whether lines use a parameter, inserted or as a variable.
+func (r *recipe) uses(lines [][]any) bool {
+	return slices.ContainsFunc(lines, func(line []any) bool {
+		return len(r.mentioned(line)) > 0 || strings.Contains(texts(line), "$")
+	})
+}
+
+// shellName returns the name of the POSIX shell that runs the recipe, "" if another program does.
+func (r *recipe) shellName() string {
+	switch {
+	case r.isScript() && !r.posixScript(), !r.isScript() && !r.module.shell():
+		return ""
+	case !r.isScript() && r.module.Settings.Shell != nil:
+		return path.Base(r.module.Settings.Shell.Command)
+	case r.isScript():
+		for _, name := range []string{"zsh", "mksh", "ksh"} { // the others are alike
+			if strings.Contains(text(r.Body[0]), name) || r.interpreter(name) {
+				return name
+			}
+		}
+		return "bash"
+	}
+	return "sh"
+}
+
+// interpreter reports whether an attribute of the recipe names a program.
+func (r *recipe) interpreter(name string) bool {
+	return slices.ContainsFunc(r.Attributes, func(a any) bool {
+		fields, _ := a.(map[string]any)
+		script, _ := fields["script"].(map[string]any)
+		command, _ := script["command"].(string)
+		return path.Base(command) == name
+	})
+}
+
+// rendered returns the text of lines with known values, and a mark for each other value.
+func (r *recipe) rendered(lines [][]any) string {
+	var all strings.Builder
+	for i, line := range lines {
+		for n, fragment := range line {
+			rendered := r.render(fragment)
+			if i == 0 && n == 0 && !r.isScript() {
+				rendered = strings.TrimLeft(rendered, "@-?") // which are for just
+			}
+			all.WriteString(rendered)
+		}
+		all.WriteByte('\n')
+	}
+	return all.String()
+}
+
+// render returns the text of a fragment of a line, or of an expression in it.
+func (r *recipe) render(e any) string {
+	switch e := e.(type) {
+	case string:
+		return e
+	case []any:
+		if name, ok := variable(e); ok {
+			if known, ok := r.module.Assignments[name].Value.(string); ok && !r.has(name) {
+				return known
+			}
+			return value
+		}
+		op := ""
+		if len(e) > 0 {
+			op, _ = e[0].(string)
+		}
+		switch {
+		case op == "concatenate" || op == "format":
+			var parts strings.Builder
+			for _, part := range e[1:] {
+				parts.WriteString(r.render(part))
+			}
+			return parts.String()
+		case len(e) == 1 && op == "": // the braces around an expression
+			return r.render(e[0])
+		}
+	}
+	return value
 }
 
 // reads reports whether a fragment of a body, or an expression, has such a command.

@@ -5,9 +5,10 @@
 // {{x}} is in a body, also inside quotation marks, which an argument can close, and also through an
 // expression, a default value, or a dependency that receives it. It is not spliced where the recipe
 // reads it as "$1" or "$x", nor where {{quote(x)}} is in a POSIX shell script outside quotation
-// marks, comments, here-documents, and the like. Both change where a recipe runs just or eval with
-// the parameter, because another recipe, or the shell, can read it as code again. If the analysis
-// does not support an expression or a script, the parameter counts as spliced.
+// marks, comments, here-documents, and the like. Both change where a recipe passes the parameter to
+// something that can read it as code again: just, eval, an arithmetic expression, a command whose
+// name is not a constant, or a program that is known to run its arguments. If the analysis does not
+// support an expression, or cannot parse a script, the parameter counts as spliced.
 package splice
 
 import (
