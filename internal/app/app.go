@@ -26,6 +26,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/hostenv"
 	"github.com/copse-dev/copse/internal/secret"
+	"github.com/copse-dev/copse/internal/stackroom"
 )
 
 // Exit codes, the same for every program.
@@ -134,9 +135,6 @@ const (
 	firstCollection = 250
 )
 
-// usualStack is the size of the stack that a program usually needs.
-const usualStack = 24 << 10
-
 // spareCollector makes the collector run less often, and not at all during the start. It allocates
 // the ballast after the first collection, because the allocation would trigger one. It returns a
 // value that keeps the ballast alive.
@@ -168,22 +166,6 @@ func self() string {
 		return ""
 	}
 	return path
-}
-
-// growStack gives the stack of its goroutine room for what a program usually needs. A stack that
-// grows step by step is copied each time, which reads the tables of all functions on it: pages of
-// the executable that nothing else needs. The runtime makes room for the frame even if use is false.
-//
-//go:noinline
-func growStack(use bool) byte {
-	if !use {
-		return 0
-	}
-	var room [usualStack]byte
-	for i := range room {
-		room[i] = byte(i)
-	}
-	return room[len(room)/2]
 }
 
 // Main runs a program in the environment of this process and returns its exit code. SIGINT,
@@ -221,7 +203,7 @@ func Main(run func(context.Context, Env) int) int {
 	defer end(nil)
 	done := make(chan int, 1)
 	go func() {
-		growStack(false)
+		stackroom.Grow()
 		done <- run(ctx, env)
 	}()
 	// The runtime enables signals on another thread. The program does not wait for that: a signal

@@ -1,41 +1,8 @@
 package app
 
 import (
-	"runtime"
-	"runtime/debug"
-	"sync"
 	"testing"
 )
-
-// A program's stack has its usual size from the start, without a copy for each step.
-func TestGrowStack(t *testing.T) { //nolint:paralleltest // it measures the stacks of all goroutines
-	const goroutines = 200
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection can shrink them
-	inUse := func(grow bool) uint64 {
-		var before, after runtime.MemStats
-		var grown, ended sync.WaitGroup
-		release := make(chan struct{})
-		runtime.ReadMemStats(&before)
-		grown.Add(goroutines)
-		for range goroutines {
-			ended.Go(func() {
-				if grow {
-					growStack(false)
-				}
-				grown.Done()
-				<-release
-			})
-		}
-		grown.Wait()
-		runtime.ReadMemStats(&after)
-		close(release)
-		ended.Wait()
-		return after.StackInuse - min(before.StackInuse, after.StackInuse)
-	}
-	if small, grown := inUse(false), inUse(true); grown < goroutines*usualStack || small > grown/2 {
-		t.Errorf("%d stacks take %d bytes, and %d if they grow", goroutines, small, grown)
-	}
-}
 
 // The socket is at one place whether a program inherits the XDG_ variables or not.
 func TestRuntimeDir(t *testing.T) {

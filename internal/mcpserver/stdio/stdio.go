@@ -23,6 +23,7 @@ import (
 	fastjson "github.com/segmentio/encoding/json"
 
 	"github.com/copse-dev/copse/internal/mcpserver/wire"
+	"github.com/copse-dev/copse/internal/stackroom"
 )
 
 const (
@@ -65,7 +66,10 @@ func (t *Transport) Connect(context.Context) (mcp.Connection, error) {
 		idle:     make(chan struct{}, 1),
 		room:     make(chan struct{}, 1),
 	}
-	go c.readLines(t.In)
+	go func() {
+		stackroom.Grow() // the first message makes codecs of all types, which takes a deep stack
+		c.readLines(t.In)
+	}()
 	return c, nil
 }
 
