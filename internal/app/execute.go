@@ -57,6 +57,9 @@ func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int
 		env.Note(ran.CommandPath() + ": " + err.Error())
 	}
 	if _, usage := errors.AsType[UsageError](err); usage {
+		if ran.Name() == help {
+			ran = ran.Root()
+		}
 		fmt.Fprintf(env.Stderr, "Run `%s --help` for usage.\n", ran.CommandPath())
 		return Usage
 	}
@@ -71,8 +74,17 @@ func printError(w io.Writer, err error) {
 }
 
 // Note writes a line to stderr, in the form of [foreign.Notice], so foreign text in it cannot
-// imitate lines of copse or control a terminal.
-func (e Env) Note(line string) { fmt.Fprintln(e.Stderr, foreign.Notice(line)) }
+// imitate lines of copse or control a terminal. At a terminal, it wraps the line between words.
+func (e Env) Note(line string) {
+	line = foreign.Notice(line)
+	if width := Width(e.Stderr); width > 0 {
+		line = cleantext.Wrap(line, 0, noteIndent, width)
+	}
+	fmt.Fprintln(e.Stderr, line)
+}
+
+// noteIndent is the indentation of the further lines of a note.
+const noteIndent = 2
 
 // Notef formats its arguments and calls Note.
 func (e Env) Notef(format string, args ...any) { e.Note(fmt.Sprintf(format, args...)) }

@@ -7,11 +7,11 @@ import (
 	"os"
 	"strings"
 
-	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/secret"
 )
 
@@ -84,22 +84,7 @@ func (h helpWriter) text(text string) {
 
 // hang writes a text behind a prefix, wrapped with a hanging indent.
 func (h helpWriter) hang(prefix, text string, indent int) {
-	h.printf("%s", prefix)
-	column := indent
-	for i, word := range strings.Fields(text) {
-		n := displaywidth.String(word)
-		switch {
-		case i > 0 && h.width > 0 && column+1+n > h.width:
-			h.printf("\n%s", strings.Repeat(" ", indent))
-			column = indent
-		case i > 0:
-			h.printf(" ")
-			column++
-		}
-		h.printf("%s", word)
-		column += n
-	}
-	h.printf("\n")
+	h.printf("%s%s\n", prefix, cleantext.Wrap(text, indent, indent, h.width))
 }
 
 func (h helpWriter) commands(cmd *cobra.Command) {

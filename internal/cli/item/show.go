@@ -111,14 +111,19 @@ func pipe(o *output.Writer, it *item.Item, claim *item.Claim) error {
 // read writes an item for a person. Foreign text is indented, so a description cannot look like
 // somebody else's comment.
 func read(o *output.Writer, it *item.Item, claim *item.Claim) error {
-	var b strings.Builder
 	line := cleantext.Line
-	fmt.Fprintf(&b, "%s\n", o.Bold(fmt.Sprintf("#%d %s", it.ID, line(it.Title))))
+	if err := o.Fold(o.Bold(fmt.Sprintf("#%d %s", it.ID, line(it.Title))) + "\n"); err != nil {
+		return err
+	}
 	for _, f := range fields(it, claim)[2:] {
-		if f[1] != "" {
-			fmt.Fprintf(&b, "%s%s\n", o.Faint(fmt.Sprintf("%-12s", strings.ReplaceAll(f[0], "_", " "))), line(f[1]))
+		if f[1] == "" {
+			continue
+		}
+		if err := o.Hang(o.Faint(fmt.Sprintf("%-12s", strings.ReplaceAll(f[0], "_", " "))), f[1]); err != nil {
+			return err
 		}
 	}
+	var b strings.Builder
 	for _, f := range it.Former {
 		fmt.Fprintln(&b, o.Faint(line(formerly(f))))
 	}

@@ -140,7 +140,7 @@ const (
 
 // Table writes rows: with a header and aligned at a terminal, tab-separated and without a
 // header in a pipe. Each row has a cell for each column. If a terminal is too narrow for
-// the table, each row is a short paragraph instead.
+// the table, or would show two values as the same text, each row is a short paragraph instead.
 func (o *Writer) Table(columns []Column, rows [][]string) error {
 	for _, row := range rows {
 		for i := range row {
@@ -163,13 +163,13 @@ func (o *Writer) Table(columns []Column, rows [][]string) error {
 		header[i] = strings.ToUpper(c.Name)
 	}
 	widths, fits := o.fit(columns, append([][]string{header}, rows...))
-	if !fits {
+	if !fits || alike(rows, widths) {
 		return o.records(columns, rows)
 	}
 	line := func(row []string, style func(string) string) {
 		var cells []string
 		for i, cell := range row {
-			cell = displaywidth.TruncateString(cell, widths[i], "…")
+			cell = cut(cell, widths[i])
 			pad := strings.Repeat(" ", widths[i]-displaywidth.String(cell))
 			if columns[i].Right {
 				cell = pad + cell
@@ -186,6 +186,24 @@ func (o *Writer) Table(columns []Column, rows [][]string) error {
 	}
 	_, err := io.WriteString(o.w, b.String())
 	return err
+}
+
+// cut shortens a cell to the width of its column.
+func cut(cell string, width int) string { return displaywidth.TruncateString(cell, width, "…") }
+
+// alike reports whether two values of a column are the same text after they are cut.
+func alike(rows [][]string, widths []int) bool {
+	for i, width := range widths {
+		values := map[string]string{}
+		for _, row := range rows {
+			short := cut(row[i], width)
+			if other, met := values[short]; met && other != row[i] {
+				return true
+			}
+			values[short] = row[i]
+		}
+	}
+	return false
 }
 
 // records writes each row as a line that ends with its first flexible cell, and a line with
@@ -226,31 +244,7 @@ func (o *Writer) Hang(prefix, text string) error {
 	if 0 < column && column < o.width/2 {
 		hang = column
 	}
-	var b strings.Builder
-	b.WriteString(prefix)
-	for i, word := range strings.Fields(text) {
-		n := displaywidth.String(word)
-		switch {
-		case i > 0 && column+1+n > o.width:
-			b.WriteString("\n" + strings.Repeat(" ", hang))
-			column = hang
-		case i > 0:
-			b.WriteString(" ")
-			column++
-		}
-		for column+n > o.width && o.width > hang+1 { // a word that is longer than a line
-			part := displaywidth.TruncateString(word, max(1, o.width-column), "")
-			if part == "" {
-				break
-			}
-			b.WriteString(part + "\n" + strings.Repeat(" ", hang))
-			column, word = hang, word[len(part):]
-			n = displaywidth.String(word)
-		}
-		b.WriteString(word)
-		column += n
-	}
-	return o.Drawn(b.String() + "\n")
+	return o.Drawn(prefix + cleantext.Fill(text, column, hang, o.width) + "\n")
 }
 
 // Fold writes lines that the caller has cleaned and styled. At a terminal, a line that is too
