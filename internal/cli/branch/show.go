@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,8 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/cli/progress"
+	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext/wording"
@@ -241,10 +244,16 @@ by tabs.`,
 			if asJSON {
 				return c.out().JSON(all)
 			}
+			why := &reasons{}
 			if o := c.out(); !o.Terminal() {
-				return o.Table(make([]output.Column, statusColumns), c.statusRows(all))
+				err = o.Table(make([]output.Column, statusColumns), c.statusRows(all, why))
+			} else {
+				err = o.Fold(c.drawStatus(all, why))
 			}
-			return c.out().Fold(strings.ReplaceAll(c.drawStatus(all), "fresh=true", "--fresh"))
+			for _, line := range why.lines {
+				c.note(line)
+			}
+			return err
 		}),
 	}
 	cmd.Flags().BoolVar(&fresh, "fresh", false, "ask GitHub and Jira instead of showing the last answers")
@@ -281,8 +290,32 @@ func (p repository) standings(ctx, asking context.Context, stack []row) ([]stand
 // statusColumns is the number of columns in a pipe.
 const statusColumns = 9
 
+// reasons are why GitHub and Jira report nothing, each once.
+type reasons struct{ lines []string }
+
+// state returns the known state of an issue or a pull request. For another one, it returns a few
+// words, and keeps the reason.
+func state[T any](why *reasons, f fact.Fact[T], jira bool, known foreign.Line) string {
+	brief, line, unknown := wording.Unknown(f, jira)
+	if !unknown {
+		return known.Plain()
+	}
+	if text := strings.ReplaceAll(line.Plain(), "fresh=true", "--fresh"); !slices.Contains(why.lines, text) {
+		why.lines = append(why.lines, text)
+	}
+	return brief.Plain()
+}
+
+func (c *cli) issue(s standing, why *reasons) string {
+	return state(why, s.Jira, true, wording.Issue(s.Jira, c.env.Now()))
+}
+
+func (c *cli) pull(s standing, why *reasons) string {
+	return state(why, s.PullRequest, false, wording.PullRequest(s.PullRequest, c.env.Now()))
+}
+
 // statusRows returns a line for each branch, for a program.
-func (c *cli) statusRows(all []standing) [][]string {
+func (c *cli) statusRows(all []standing, why *reasons) [][]string {
 	rows := make([][]string, len(all))
 	for i, s := range all {
 		row := make([]string, statusColumns)
@@ -290,19 +323,18 @@ func (c *cli) statusRows(all []standing) [][]string {
 		if s.Ahead != nil && s.Behind != nil {
 			row[2], row[3] = strconv.Itoa(*s.Ahead), strconv.Itoa(*s.Behind)
 		}
-		plain := func(text string) string { return strings.ReplaceAll(text, "fresh=true", "--fresh") }
 		if s.JiraIssue != "" {
-			row[4], row[5] = s.JiraIssue, plain(wording.Issue(s.Jira, c.env.Now()).Plain())
+			row[4], row[5] = s.JiraIssue, c.issue(s, why)
 		}
 		if s.PRNumber != 0 {
-			row[6], row[7] = fmt.Sprintf("#%d", s.PRNumber), plain(wording.PullRequest(s.PullRequest, c.env.Now()).Plain())
+			row[6], row[7] = fmt.Sprintf("#%d", s.PRNumber), c.pull(s, why)
 		}
 		rows[i] = row
 	}
 	return rows
 }
 
-func (c *cli) drawStatus(all []standing) string {
+func (c *cli) drawStatus(all []standing, why *reasons) string {
 	o := c.out()
 	var b strings.Builder
 	for _, s := range all {
@@ -324,10 +356,10 @@ func (c *cli) drawStatus(all []standing) string {
 		}
 		fmt.Fprintln(&b, line)
 		if s.JiraIssue != "" {
-			fmt.Fprintf(&b, "  %s  %s\n", cleantext.Line(s.JiraIssue), wording.Issue(s.Jira, c.env.Now()).Plain())
+			fmt.Fprintf(&b, "  %s  %s\n", cleantext.Line(s.JiraIssue), c.issue(s, why))
 		}
 		if s.PRNumber != 0 {
-			fmt.Fprintf(&b, "  #%d  %s\n", s.PRNumber, wording.PullRequest(s.PullRequest, c.env.Now()).Plain())
+			fmt.Fprintf(&b, "  #%d  %s\n", s.PRNumber, c.pull(s, why))
 			if pr, ok := s.PullRequest.Get(); ok {
 				for _, blocker := range pr.Summary.Blockers {
 					fmt.Fprintln(&b, "    "+cleantext.Line(blocker))

@@ -76,6 +76,13 @@ func reasonOf[T any](f *fact.Fact[T], jira bool) (reason, bool) {
 	return reason{jira: jira, why: unknown(*f), unfetched: f.Why() == fact.NotFetched}, true
 }
 
+// Unknown returns, for a fact that is not known, two or three words for its place, and a line with
+// the service and the reason, which is often the same for several facts.
+func Unknown[T any](f fact.Fact[T], jira bool) (brief, why foreign.Line, ok bool) {
+	r, ok := reasonOf(&f, jira)
+	return r.brief(), r.line(), ok
+}
+
 // reasons returns the reasons that concern several branches, each once.
 func reasons(s projectcontext.Stack) []reason {
 	var met, shared []reason
@@ -100,10 +107,14 @@ func brief(r reason, ok bool, shared []reason) (foreign.Line, bool) {
 	if !ok || !slices.ContainsFunc(shared, r.same) {
 		return foreign.Line{}, false
 	}
+	return r.brief(), true
+}
+
+func (r reason) brief() foreign.Line {
 	if r.unfetched {
-		return foreign.Own("not fetched yet"), true
+		return foreign.Own("not fetched yet")
 	}
-	return foreign.Own("not known"), true
+	return foreign.Own("not known")
 }
 
 // linked returns the lines about what a branch is linked to.
