@@ -8,6 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/xec"
 )
 
 // Explain converts an error of the repository or of its state to a failure. nil and failures remain
@@ -68,6 +69,13 @@ func Explain(err error) error {
 			Kind: failure.NoRepository, Err: err,
 			What: failure.Text(fmt.Sprintf("The git repository cannot be used: %q %s", broken.Path, broken.Problem)),
 			Do:   failure.Text("Remedy: " + broken.Remedy + "."),
+		}
+	}
+	if errors.Is(err, xec.ErrNotInstalled) {
+		return &failure.Error{
+			Kind: failure.Internal, Err: err,
+			What: failure.Text("git is not installed, or not on the PATH"),
+			Do:   failure.Text("Install git 2.36 or later, or add its directory to the PATH."),
 		}
 	}
 	// Any other error is a problem of the repository's files, or of the git program.

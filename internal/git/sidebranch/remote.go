@@ -52,7 +52,7 @@ var (
 // check refuses an address that could name a program, and reports whether it is that
 // of a directory on this machine.
 func check(address string) (local bool, err error) {
-	refused := errors.New("its address has an unsupported scheme; use https, ssh or a path")
+	refused := errors.New("its address has an unsupported scheme; use https, ssh, or a path")
 	switch m := scheme().FindStringSubmatch(address); {
 	case address == "":
 		return false, errors.New("it has no address")

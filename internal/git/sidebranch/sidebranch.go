@@ -80,7 +80,9 @@ func (b *Branch) prepare(ctx context.Context, name string) error {
 	if _, err := b.repo.Guard().Settings(ctx); err != nil {
 		return err
 	}
-	if _, err := b.git(ctx, nil, "check-ref-format", "--branch", name); err != nil {
+	if _, err := b.git(ctx, nil, "check-ref-format", "--branch", name); errors.Is(err, xec.ErrNotInstalled) {
+		return err
+	} else if err != nil {
 		return fmt.Errorf("%q is not a valid name of a branch", name)
 	}
 	if err := b.repo.Writable(b.ref); err != nil {

@@ -301,7 +301,10 @@ func (c *stdioConn) refuse(code int64, message string) {
 	if err == nil {
 		err = c.writeLine(line)
 	}
-	c.logger.Warn("refused a line of the client", "reason", message, "error", err)
+	c.logger.Warn("refused a line of the client", "reason", message)
+	if err != nil {
+		c.logger.Warn("the refusal of a line could not be sent", "error", err)
+	}
 }
 
 // Read returns the next message, io.EOF at the end of the input.
