@@ -36,9 +36,9 @@ func Expect(advice map[string]string) cobra.PositionalArgs {
 // names.
 func unknown(cmd *cobra.Command, word string) string {
 	message := fmt.Sprintf("unknown command %q", word)
-	cmd.SuggestionsMinimumDistance = 2
+	cmd.SuggestionsMinimumDistance = slips(word)
 	if same := below(cmd, word); len(same) > 0 {
-		message += "; did you mean " + strings.Join(same, ", ") + "?"
+		message += "; did you mean " + either(same) + "?"
 	} else if near := append(cmd.SuggestionsFor(word), nearest(word, help)...); len(near) > 0 {
 		command := cmd.CommandPath() + " " + near[max(0, slices.IndexFunc(near, func(name string) bool { return swapped(word, name) }))]
 		if strings.HasSuffix(command, " "+help) { // it comes before the topic
@@ -47,6 +47,26 @@ func unknown(cmd *cobra.Command, word string) string {
 		message += fmt.Sprintf("; did you mean `%s`?", command)
 	}
 	return message
+}
+
+// slips is how many letters of a word can be wrong: two of three make another word.
+func slips(word string) int {
+	if len(word) <= len("foo") {
+		return 1
+	}
+	return 2
+}
+
+// either joins the names of commands for a question.
+func either(names []string) string {
+	last := len(names) - 1
+	switch last {
+	case 0:
+		return names[0]
+	case 1:
+		return names[0] + " or " + names[1]
+	}
+	return strings.Join(names[:last], ", ") + ", or " + names[last]
 }
 
 // help is the name of the command that shows help. Cobra never suggests it.
@@ -60,7 +80,7 @@ func swapped(a, b string) bool {
 
 // nearest returns those of some names that a slip of the keyboard turns into word.
 func nearest(word string, names ...string) []string {
-	all := &cobra.Command{SuggestionsMinimumDistance: 2}
+	all := &cobra.Command{SuggestionsMinimumDistance: slips(word)}
 	for _, name := range names {
 		all.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}

@@ -108,17 +108,19 @@ func nouns(env app.Env) []noun {
 // command.
 func expected() map[string]string {
 	return map[string]string{
-		"pr prs pull pull-request":                     "`copse stack` and `copse branch status` show pull requests; to change one, use `gh pr`",
-		"issue issues jira":                            "`copse branch status` shows the Jira issue of a branch, and `copse branch link --jira KEY` links one",
-		"create checkout switch":                       "copse never changes your branches: use `git switch -c BRANCH`; `copse item create` creates a work item",
-		"commit push submit restack rebase merge sync": "copse never changes your branches: use git or your stack tool; `copse stack` names the next command",
+		"pr prs pull pull-request": "`copse stack` and `copse branch status` show pull requests; to change one, use `gh pr`",
+		"issue issues jira":        "`copse branch status` shows the Jira issue of a branch, and `copse branch link --jira KEY` links one",
+		"create":                   "did you mean `copse item create`? copse never changes your branches: for a branch, use `git switch -c BRANCH`",
+		"checkout switch":          "copse never changes your branches: use `git switch BRANCH`, or `git switch -c BRANCH` for a new one",
+		"commit push submit restack rebase merge": "copse never changes your branches: use git or your stack tool; `copse stack` names the next command",
+		"sync":                "did you mean `copse item sync`? copse never changes your branches: for those, use git or your stack tool",
 		"ls list":             "did you mean `copse branch list`, `copse item list`, `copse task list`, or `copse prompt list`?",
 		"new add":             "did you mean `copse item create`, `copse branch track`, or `copse repo add`?",
 		"edit update":         "did you mean `copse item update` or `copse item open`?",
 		"rm remove delete":    "did you mean `copse item delete`, `copse branch untrack`, or `copse repo remove`?",
 		"done finish":         "did you mean `copse item update ID --status done`?",
 		"show view":           "did you mean `copse context`, `copse item show`, or `copse branch status`?",
-		"log":                 "did you mean `copse branch stack` or `copse context`?",
+		"log":                 "did you mean `copse item log`? For commits, use `git log`; `copse context` shows the recent ones",
 		"run exec":            "did you mean `copse task run` or `copse prompt run`?",
 		"serve":               "did you mean `copse mcp serve` or `copse up`?",
 		"start":               "did you mean `copse up` or `copse item start`?",
@@ -134,6 +136,7 @@ func expected() map[string]string {
 		"todo todos backlog":  "did you mean `copse item list`?",
 		"worktree":            "did you mean `copse worktrees`?",
 		"find":                "did you mean `copse search`?",
+		"tree":                "did you mean `copse branch tree` or `copse item tree`?",
 	}
 }
 

@@ -3,6 +3,8 @@ package up
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -61,7 +63,16 @@ func closeCommand(env app.Env) *cobra.Command {
 		Use:     "close PATH",
 		Short:   "Stop serving one worktree",
 		Example: "  copse close ~/src/app-review",
-		Args:    app.Args(1, 1, "PATH"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			err := app.Args(1, 1, "PATH")(cmd, args)
+			if err == nil && isItem(env, args[0]) {
+				err = fmt.Errorf("%s is not a directory", args[0])
+			}
+			if err != nil {
+				return app.UsageError(err.Error() + "; to close a work item, run `copse item update ID --status done`")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, _, err := ask(env)
 			if err != nil {
@@ -74,6 +85,15 @@ func closeCommand(env app.Env) *cobra.Command {
 			return output.New(env).Line("%s is no longer served", state.Path)
 		},
 	}
+}
+
+// isItem reports whether an argument is the number of a work item and no path.
+func isItem(env app.Env, arg string) bool {
+	if _, err := strconv.Atoi(strings.TrimPrefix(arg, "#")); err != nil {
+		return false
+	}
+	_, err := os.Stat(directory(env, arg))
+	return err != nil
 }
 
 func downCommand(env app.Env) *cobra.Command {
