@@ -1,5 +1,5 @@
-// Command assets writes what packages carry beside the programs: man pages, and completions
-// for bash, zsh, fish and PowerShell.
+// Command assets writes the files that packages contain in addition to the programs: man pages, and
+// completions for bash, zsh, fish, and PowerShell.
 //
 //	go run ./packaging/assets DIRECTORY
 package main
@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/copse"
@@ -59,7 +60,7 @@ func pages(directory string, cmd *cobra.Command) error {
 	if err := doc.GenMan(cmd, header, &page); err != nil {
 		return fmt.Errorf("page of %s: %w", cmd.CommandPath(), err)
 	}
-	errs := []error{zipped(filepath.Join(directory, strings.ReplaceAll(cmd.CommandPath(), " ", "-")+".1.gz"), defaults.ReplaceAll(page.Bytes(), []byte("$1$2")))}
+	errs := []error{zipped(filepath.Join(directory, strings.ReplaceAll(cmd.CommandPath(), " ", "-")+".1.gz"), []byte(asHelp(cmd, page.String())))}
 	for _, sub := range cmd.Commands() {
 		errs = append(errs, pages(directory, sub))
 	}
@@ -74,8 +75,61 @@ func hideHelp(cmd *cobra.Command) {
 	}
 }
 
-// defaults are empty default values behind a flag, such as [=false] and ="".
-var defaults = regexp.MustCompile(`(\\-\\-[a-z-]+|--[a-z-]+)(\\fP)?(\[=[a-z0-9]*\]|=""|=\[\])`)
+// asHelp changes a page of cobra to what the help of the command shows: how to call it, and its
+// flags with the names of their values and the defaults that mean something.
+func asHelp(cmd *cobra.Command, page string) string {
+	line := cmd.UseLine()
+	if cmd.HasAvailableSubCommands() {
+		line = cmd.CommandPath() + " [command]"
+	}
+	page = section("SYNOPSIS", page, ".B "+roff(line)+"\n")
+	page = section("OPTIONS", page, options(cmd.NonInheritedFlags()))
+	page = section("OPTIONS INHERITED FROM PARENT COMMANDS", page, options(cmd.InheritedFlags()))
+	page = strings.Replace(page, ".SH OPTIONS INHERITED FROM PARENT COMMANDS\n", ".SH GLOBAL OPTIONS\n", 1)
+	return strings.Replace(page, ".SH EXAMPLE\n", ".SH EXAMPLES\n", 1)
+}
+
+// section replaces the text below a heading, if the page has the heading.
+func section(heading, page, text string) string {
+	before, after, ok := strings.Cut(page, ".SH "+heading+"\n")
+	if !ok {
+		return page
+	}
+	rest := ""
+	if i := strings.Index(after, "\n.SH "); i >= 0 {
+		rest = after[i:]
+	}
+	return before + ".SH " + heading + "\n" + text + rest
+}
+
+// usage matches a line of a command's help: a flag with the name of its value, and the rest.
+var usage = regexp.MustCompile(`^ *((?:-\w, )?--[\w-]+)(?: (\S+))? {3,}(.*)$`)
+
+// options returns a tagged paragraph for each flag.
+func options(flags *pflag.FlagSet) string {
+	var b strings.Builder
+	for line := range strings.Lines(flags.FlagUsages()) {
+		parts := usage.FindStringSubmatch(strings.TrimRight(line, "\n"))
+		if parts == nil {
+			panic(fmt.Sprintf("the help has a flag in another form: %q", line))
+		}
+		fmt.Fprintf(&b, ".TP\n\\fB%s\\fP", roff(parts[1]))
+		if parts[2] != "" {
+			fmt.Fprintf(&b, " \\fI%s\\fP", roff(parts[2]))
+		}
+		fmt.Fprintf(&b, "\n%s\n", roff(parts[3]))
+	}
+	return b.String()
+}
+
+// roff escapes a text that begins a line.
+func roff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
+	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
+		text = `\&` + text
+	}
+	return text
+}
 
 func completions(directory string, cmd *cobra.Command) error {
 	var errs []error
@@ -91,7 +145,7 @@ func completions(directory string, cmd *cobra.Command) error {
 	return errors.Join(errs...)
 }
 
-// zipped writes a file as packages keep man pages; the same text gives the same bytes.
+// zipped writes a compressed man page. The same text gives the same bytes.
 func zipped(path string, text []byte) error {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)

@@ -25,11 +25,15 @@ func TestCaskHasAllPages(t *testing.T) {
 	if err != nil || len(pages) < 50 {
 		t.Fatal(pages, err)
 	}
-	noise := regexp.MustCompile(`\[=|=""|help for |Auto generated`)
+	noise := regexp.MustCompile(`\[=|=""|fP=|help for |Auto generated|INHERITED|\n\t`)
 	want := 0
 	for _, page := range pages {
-		if found := noise.FindString(unzip(t, page)); found != "" {
+		text := unzip(t, page)
+		if found := noise.FindString(text); found != "" {
 			t.Errorf("%s contains %q", filepath.Base(page), found)
+		}
+		if strings.HasSuffix(page, "copse-item-list.1.gz") {
+			checkPage(t, text)
 		}
 		name := filepath.Base(page)
 		if !strings.HasPrefix(name, "copse") && !strings.HasPrefix(name, "twig-mcp") {
@@ -41,6 +45,22 @@ func TestCaskHasAllPages(t *testing.T) {
 	}
 	if n := strings.Count(string(cask), "- man/"); n != want {
 		t.Errorf("the cask lists %d pages of %d", n, want)
+	}
+}
+
+// checkPage compares parts of a page with what the help of the command shows.
+func checkPage(t *testing.T, page string) {
+	t.Helper()
+	for _, want := range []string{
+		".SH SYNOPSIS\n.B copse item list [flags]\n",
+		".SH OPTIONS\n.TP\n\\fB\\-\\-all\\fP\nlist the items of all iterations\n",
+		".TP\n\\fB\\-\\-limit\\fP \\fInumber\\fP\nlist at most this number of items (default: all)\n",
+		".SH GLOBAL OPTIONS\n.TP\n\\fB\\-\\-quiet\\fP\nprint only errors\n",
+		".SH EXAMPLES\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not contain %q:\n%s", want, page)
+		}
 	}
 }
 

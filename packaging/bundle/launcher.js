@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts the copse of this platform, which is a package of its own. Input, output and
-// signals are the program's; so is the exit code.
+// Starts the program for this platform, which is a separate package. The program gets the input and
+// the signals, and its output and exit code are passed on.
 "use strict";
 const { spawn } = require("node:child_process");
 
@@ -10,8 +10,8 @@ let program;
 try {
   program = require.resolve(`@copse-dev/copse-${platform}/bin/${file}`);
 } catch {
-  console.error(`copse: there is no package for ${platform}, or it was left out when npm installed this one ` +
-    "(--omit=optional). Install again without that, or see https://github.com/copse-dev/copse.");
+  console.error(`copse: the package for ${platform} is not installed. If you installed copse with --omit=optional, ` +
+    "install it again without that option. For other platforms, see https://github.com/copse-dev/copse.");
   process.exit(1);
 }
 

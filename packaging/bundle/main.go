@@ -25,7 +25,7 @@ const (
 	repository  = "https://github.com/copse-dev/copse"
 	image       = "ghcr.io/copse-dev/copse"
 	title       = "copse"
-	description = "Branch stacks, GitHub PRs, Jira issues, work items, prompts, files and tasks of your worktree"
+	description = "Branch stacks, GitHub PRs, Jira issues, work items, prompts, files, and tasks of your worktree"
 )
 
 // artifact is an entry of the release build's list. Path is relative to the directory that the

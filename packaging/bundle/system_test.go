@@ -68,7 +68,7 @@ func systemPackages(t *testing.T) {
 				}
 				output(t, root, "", argv...)
 			}
-			installed(t, root, filepath.Join(dir, "assets"))
+			installed(t, root, filepath.Join(dir, "assets"), zshDirectories[kind])
 		})
 	}
 }
@@ -106,8 +106,11 @@ func linuxPackages(t *testing.T, path, dir string) map[string]any {
 	return config
 }
 
+// zshDirectories are the directories in which zsh looks for completions, by the kind of package.
+var zshDirectories = map[string]string{"deb": "vendor-completions", "rpm": "site-functions"}
+
 // installed checks what a package has put into a root directory, and calls the server there.
-func installed(t *testing.T, root, assets string) {
+func installed(t *testing.T, root, assets, zsh string) {
 	t.Helper()
 	pages, err := filepath.Glob(filepath.Join(assets, "man", "*.1.gz"))
 	if err != nil || len(pages) < 50 {
@@ -115,7 +118,7 @@ func installed(t *testing.T, root, assets string) {
 	}
 	want := []string{
 		"usr/bin/copse", "usr/bin/twig-mcp", "usr/share/doc/copse/copyright", "usr/share/bash-completion/completions/copse",
-		"usr/share/zsh/vendor-completions/_copse", "usr/share/fish/vendor_completions.d/copse.fish",
+		"usr/share/zsh/" + zsh + "/_copse", "usr/share/fish/vendor_completions.d/copse.fish",
 	}
 	for _, page := range pages {
 		if name := filepath.Base(page); strings.HasPrefix(name, "copse") || strings.HasPrefix(name, "twig-mcp") {
