@@ -52,7 +52,7 @@ func main() {
 		return nil
 	})
 	asJSON := flag.Bool("json", false, "print JSON instead of tables")
-	page := flag.String("page", "", "write benchmarks.md, its charts and its data into this `folder`")
+	page := flag.String("page", "", "write benchmarks.md, its charts and its data into this `directory`")
 	from := flag.String("from", "", "take the data of this `file`, and measure only what -only names, if anything, again")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

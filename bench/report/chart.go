@@ -6,6 +6,7 @@ import (
 	"html"
 	"math"
 	"slices"
+	"strings"
 )
 
 // colors are those of the servers, in the order in which they first occur.
@@ -45,7 +46,9 @@ func chart(t Table) []byte {
 		floor := math.Pow(10, math.Floor(math.Log10(minimum))) / 2
 		return math.Log10(v/floor) / math.Log10(maximum/floor) * bars
 	}
-	height := top + len(lines)*barHeight + groups*gap + 8
+	width := label + bars + right
+	names, below := legend(servers, width)
+	height := top + below + len(lines)*barHeight + groups*gap + 8
 	var b bytes.Buffer
 	scale := ""
 	if t.Log {
@@ -54,14 +57,9 @@ func chart(t Table) []byte {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" font-family="system-ui, sans-serif" font-size="12">
 <rect width="100%%" height="100%%" fill="#ffffff"/>
 <text x="12" y="22" font-size="15" font-weight="bold" fill="#1d2430">%s</text>
-`, label+bars+right, height, label+bars+right, height, html.EscapeString(t.Title+": "+t.Columns[0]+scale))
-	x := 12
-	for i, s := range servers {
-		fmt.Fprintf(&b, `<rect x="%d" y="34" width="11" height="11" fill="%s"/><text x="%d" y="44" fill="#3a4653">%s</text>`+"\n",
-			x, colors[i%len(colors)], x+16, html.EscapeString(s))
-		x += 32 + 7*len(s)
-	}
-	y := top
+`, width, height, width, height, html.EscapeString(t.Title+": "+t.Columns[0]+scale))
+	b.WriteString(names)
+	y := top + below
 	for i, l := range lines {
 		if i == 0 || lines[i-1].Work != l.Work {
 			if i > 0 {
@@ -76,4 +74,22 @@ func chart(t Table) []byte {
 	}
 	b.WriteString("</svg>\n")
 	return b.Bytes()
+}
+
+// legend returns the names of servers with their colors, on as many rows as the width requires, and
+// the height of the rows below the first.
+func legend(servers []string, width int) (names string, below int) {
+	const left, top, row = 12, 34, 18
+	var b strings.Builder
+	x := left
+	for i, s := range servers {
+		wide := 32 + 7*len(s)
+		if x > left && x+wide > width {
+			x, below = left, below+row
+		}
+		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="11" height="11" fill="%s"/><text x="%d" y="%d" fill="#3a4653">%s</text>`+"\n",
+			x, top+below, colors[i%len(colors)], x+16, top+below+10, html.EscapeString(s))
+		x += wide
+	}
+	return b.String(), below
 }

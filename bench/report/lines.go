@@ -11,9 +11,9 @@ import (
 
 // Measures of a panel of a line chart, in pixels.
 const (
-	panelWidth, panelHeight = 250, 150
-	panelLeft, panelTop     = 48, 34 // of the axes in a panel
-	panelRight, panelBottom = 14, 26
+	panelWidth, panelHeight = 270, 150
+	panelLeft, panelTop     = 62, 34 // of the axes in a panel
+	panelRight, panelBottom = 28, 26
 	panelsInRow             = 3
 	legendHeight            = 60
 )
@@ -44,20 +44,17 @@ func lineChart(t Table) []byte {
 		to++
 	}
 	rows := (len(works) + panelsInRow - 1) / panelsInRow
-	width, height := panelsInRow*panelWidth, legendHeight+rows*panelHeight
+	width := panelsInRow * panelWidth
+	names, below := legend(servers, width)
+	height := legendHeight + below + rows*panelHeight
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" font-family="system-ui, sans-serif" font-size="11">
 <rect width="100%%" height="100%%" fill="#ffffff"/>
 <text x="12" y="22" font-size="15" font-weight="bold" fill="#1d2430">%s</text>
 `, width, height, width, height, html.EscapeString(t.Title+": ms by size, both logarithmic"))
-	x := 12
-	for i, s := range servers {
-		fmt.Fprintf(&b, `<rect x="%d" y="34" width="11" height="11" fill="%s"/><text x="%d" y="44" fill="#3a4653">%s</text>`+"\n",
-			x, colors[i%len(colors)], x+16, html.EscapeString(s))
-		x += 32 + 7*len(s)
-	}
+	b.WriteString(names)
 	for i, work := range works {
-		p := panel{x: i % panelsInRow * panelWidth, y: legendHeight + i/panelsInRow*panelHeight, from: from, to: to, sizes: len(t.Columns)}
+		p := panel{x: i % panelsInRow * panelWidth, y: legendHeight + below + i/panelsInRow*panelHeight, from: from, to: to, sizes: len(t.Columns)}
 		p.axes(&b, work, t.Columns)
 		for _, l := range t.Rows {
 			if l.Work == work {
@@ -91,7 +88,7 @@ func (p panel) axes(b *bytes.Buffer, title string, columns []string) {
 	for power := p.from; power <= p.to; power++ {
 		x, y := p.at(0, math.Pow(10, power))
 		fmt.Fprintf(b, `<line x1="%.1f" y1="%.1f" x2="%d" y2="%.1f" stroke="#e3e7eb"/><text x="%.1f" y="%.1f" text-anchor="end" fill="#6b7683">%s</text>`+"\n",
-			x, y, p.x+panelWidth-panelRight, y, x-5, y+4, fmt.Sprintf("%g", math.Pow(10, power)))
+			x, y, p.x+panelWidth-panelRight, y, x-5, y+4, power10(power))
 	}
 	for i, column := range columns {
 		size, _, _ := strings.Cut(column, ":")
@@ -114,4 +111,16 @@ func (p panel) line(b *bytes.Buffer, l Line, colour string) {
 	if len(points) > 1 {
 		fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>`+"\n", strings.Join(points, " "), colour)
 	}
+}
+
+// power10 returns a power of ten for an axis: 0.1, 10, 10,000.
+func power10(power float64) string {
+	if v := math.Pow(10, power); v < 1 {
+		return fmt.Sprintf("%g", v)
+	}
+	text := "1" + strings.Repeat("0", int(power))
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
 }

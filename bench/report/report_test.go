@@ -3,6 +3,8 @@ package report_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -130,6 +132,41 @@ func TestGrowthIsLines(t *testing.T) {
 	}
 	if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
 		t.Error("a point is nowhere")
+	}
+}
+
+// Every text of a picture is within its width: the names of servers and the sizes of the data.
+func TestPicturesAreWide(t *testing.T) {
+	t.Parallel()
+	r := measured()
+	for _, server := range []string{"a server with a long name", "another server with a long name", "a third server with a long name", "a fourth one"} {
+		r.Tables[0].Rows = append(r.Tables[0].Rows, report.Line{Work: r.Tables[0].Rows[0].Work, Server: server, Values: r.Tables[0].Rows[0].Values})
+	}
+	_, chart := pageOf(t, r)
+	wide, text := regexp.MustCompile(`<svg [^>]*width="(\d+)"`), regexp.MustCompile(`<text x="([\d.]+)" y="[\d.]+"( text-anchor="\w+")?[^>]*>([^<]*)<`)
+	number := func(s string) float64 {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for _, name := range []string{r.Tables[0].Name, "growth"} {
+		svg := chart(name)
+		width := number(wide.FindStringSubmatch(svg)[1])
+		for _, m := range text.FindAllStringSubmatch(svg, -1) {
+			const letter = 7 // pixels
+			from, long := number(m[1]), letter*float64(len(m[3]))
+			switch m[2] {
+			case ` text-anchor="middle"`:
+				from -= long / 2
+			case ` text-anchor="end"`:
+				from -= long
+			}
+			if from < 0 || from+long > width {
+				t.Errorf("%s: %q is between %g and %g of %g", name, m[3], from, from+long, width)
+			}
+		}
 	}
 }
 
