@@ -318,7 +318,11 @@ func bounds(p *jsonschema.Schema, required []string, name string) string {
 		s += fmt.Sprintf(" of at least %g", *p.Minimum)
 	}
 	if len(p.Enum) > 0 {
-		s += fmt.Sprintf(", one of %v", p.Enum)
+		var values []string
+		for _, v := range p.Enum {
+			values = append(values, fmt.Sprint(v))
+		}
+		s += ", one of " + strings.Join(values, ", ")
 	}
 	if p.Default != nil {
 		s += ", default " + string(p.Default)
@@ -359,7 +363,11 @@ func anchored(path string) string {
 
 func (r reference) entry(b *bytes.Buffer, c *cobra.Command) {
 	path := c.CommandPath()
-	fmt.Fprintf(b, "\n## %s\n\n%s\n", path, strings.TrimSpace(cmp.Or(c.Long, c.Short+".")))
+	fmt.Fprintf(b, "\n## %s\n\n", path)
+	if arguments := strings.TrimSuffix(strings.TrimPrefix(c.UseLine(), path), " [flags]"); arguments != "" && c.Runnable() && !c.HasSubCommands() {
+		fmt.Fprintf(b, "Usage: `%s%s`\n\n", path, arguments)
+	}
+	fmt.Fprintf(b, "%s\n", strings.TrimSpace(cmp.Or(c.Long, c.Short+".")))
 	if c.Example != "" {
 		fmt.Fprintf(b, "\n```sh\n%s\n```\n", strings.ReplaceAll(strings.TrimLeft(c.Example, " "), "\n  ", "\n"))
 	}

@@ -1,4 +1,4 @@
-// Package command models a registry: the prompt commands of an agent, as described by
+// Package command models a registry: the prompts of an agent, as described by
 // the file registry.json.
 //
 // [Parse] reads the content of such a file; [Registry] has its commands, each
@@ -38,7 +38,7 @@ type ID struct {
 // String returns the name as a person writes it, "git group-commit unstaged-changes".
 func (id ID) String() string { return id.C1 + " " + id.C2 + " " + id.C3 }
 
-// Command is a prompt command.
+// Command is a prompt.
 type Command struct {
 	ID
 	Description string

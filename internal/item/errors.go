@@ -39,7 +39,7 @@ type ChangedElsewhereError struct {
 }
 
 func (e *ChangedElsewhereError) Error() string {
-	return fmt.Sprintf("Work item #%d was finished, deleted or released in another clone. Look at it again", e.ID)
+	return fmt.Sprintf("Work item #%d was finished, deleted, or released in another clone. Read it again", e.ID)
 }
 
 // BrokenError reports that an item exists, but is unusable in its stored form.

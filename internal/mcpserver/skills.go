@@ -89,7 +89,7 @@ func (k *skills) serve(library *mcp.Server) {
 	must(mcp.AddReceivingCustomMethod(library, "skills/get", k.get))
 	library.AddResourceTemplate(&mcp.ResourceTemplate{
 		URITemplate: skillTemplate, Name: "skill", Title: "Skill", MIMEType: skillMIMEType,
-		Description: "A prompt command as a skill: the instructions, with placeholders",
+		Description: "A prompt as a skill: the instructions, with placeholders",
 	}, k.read)
 }
 

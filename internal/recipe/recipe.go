@@ -230,6 +230,6 @@ func (MissingError) Error() string {
 type NotInstalledError struct{}
 
 func (NotInstalledError) Error() string {
-	return "`just` is not installed, or not on the PATH. Get it with `brew install just`, `apt install just`, `cargo install just` or " +
+	return "`just` is not installed, or not on the PATH. Get it with `brew install just`, `apt install just`, `cargo install just`, or " +
 		"`npm install -g rust-just`; see https://just.systems"
 }

@@ -210,8 +210,11 @@ starts and after the client compacts it, so that each session starts with the co
 func uninstallCommand(env app.Env) *cobra.Command {
 	o := clientOptions{env: env}
 	cmd := &cobra.Command{
-		Use:     "uninstall",
-		Short:   "Remove copse from a client's configuration",
+		Use:   "uninstall",
+		Short: "Remove copse from a client's configuration",
+		Long: `Remove the entry of copse and its hooks from the configuration of a client, and show the change.
+Entries of copse for single worktrees over http are removed, too. copse backs up the file next to
+it, with .copse-backup in the name.`,
 		Example: "  copse mcp uninstall --client claude-code",
 		Args:    noClients,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -220,7 +223,10 @@ func uninstallCommand(env app.Env) *cobra.Command {
 		},
 	}
 	o.flags(cmd)
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the changes, and write nothing")
+	f := cmd.Flags()
+	f.Lookup("repo").Usage = "the `path` of the repository, for --scope project (default: the one that contains the current directory)"
+	f.Lookup("transport").Hidden = true // the entry is removed, whatever its transport
+	f.BoolVar(&o.dryRun, "dry-run", false, "show the changes, and write nothing")
 	return cmd
 }
 

@@ -224,6 +224,10 @@ func (o *clientOptions) show(id string, done written) error {
 	if done.backup != "" {
 		fmt.Fprintf(&text, "Backup: %s\n", cleantext.Line(done.backup))
 	}
+	// The paths and the other entries of a project's file are foreign text.
+	if _, err := io.WriteString(o.env.Stdout, cleantext.Block(text.String())); err != nil {
+		return err
+	}
 	if done.tightened && o.dryRun {
 		o.env.Notef("other users can read %s; copse would make it private, because it would contain a token", done.path)
 	} else if done.tightened {
@@ -243,9 +247,7 @@ func (o *clientOptions) show(id string, done written) error {
 	if client, err := clientconfig.Lookup(id); err == nil && done.diff != nil && !o.dryRun && !o.remove {
 		o.env.Notef("restart %s, or reload its MCP servers, to apply the change", client.Title)
 	}
-	// The paths and the other entries of a project's file are foreign text.
-	_, err := io.WriteString(o.env.Stdout, cleantext.Block(text.String()))
-	return err
+	return nil
 }
 
 // noteLeft names what stays after copse is removed from a file.

@@ -1,4 +1,4 @@
-// Package skill writes prompt commands as agent skills.
+// Package skill writes prompts as agent skills.
 //
 // A skill is a directory with a file [File], which begins with a name and a description in
 // YAML and continues with instructions (agentskills.io). Assistants read the names and
@@ -74,7 +74,7 @@ func Description(c command.Command) string {
 	if text := strings.TrimSpace(cleantext.Line(c.Description)); text != "" {
 		return cleantext.Cut(text, maxDescription)
 	}
-	return cleantext.Cut(cleantext.Line("The prompt command "+c.String()), maxDescription)
+	return cleantext.Cut(cleantext.Line("The prompt "+c.String()), maxDescription)
 }
 
 // Document returns the file of a skill. prompt is the command's template, rendered without

@@ -183,7 +183,7 @@ func ParseState(s string) (State, error) {
 	case Open, Closed, All:
 		return state, nil
 	}
-	return "", fmt.Errorf("parse state %q: want open, closed or all", s)
+	return "", fmt.Errorf("parse state %q: want open, closed, or all", s)
 }
 
 // Head is a branch whose pull request is wanted.

@@ -61,7 +61,7 @@ func (m Mark) Err() error {
 	case m.To != "":
 		return &item.StoreError{
 			Problem: fmt.Sprintf("the items of this project were moved to %q", m.To),
-			Next:    "The store's own record says so. If you or your team moved them, choose that store with COPSE_ITEMS, or items.database in your settings.",
+			Next:    "The store itself reports this. If you or your team moved them, choose that store with COPSE_ITEMS, or items.database in your settings.",
 		}
 	}
 	return nil

@@ -114,7 +114,7 @@ func checkCopied(ctx context.Context, files Reader, repo *gitmerge.Repo, since s
 	var found []item.Warning
 	for _, r := range reports {
 		found = append(found, item.Warning{
-			File: r.File, Reason: "came with a merge, cherry-pick or rebase, and refers to items by numbers that are of other items here; run `copse item doctor --repair`",
+			File: r.File, Reason: "came with a merge, cherry-pick, or rebase, and refers to items by numbers that belong to other items here; run `copse item doctor --repair`",
 		})
 	}
 	return found, err

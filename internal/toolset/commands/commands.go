@@ -70,23 +70,23 @@ func (t *Tools) Toolset() toolset.Toolset {
 		Tools: []toolset.Tool{
 			plain.Rows(style, "results", "", toolset.Spec{
 				Name: "search", Title: "Search commands", Hints: hints,
-				Description: "Find a prompt command (instructions, template) for a job: commit message, code review. Best match first. Then describe and execute one.",
+				Description: "Find a prompt (command, instructions, template) for a job: commit message, code review. Best match first. Then describe and execute one.",
 			}, t.Search),
 			plain.Object(style, toolset.Spec{
 				Name: "describe", Title: "Describe command", Hints: hints,
-				Description: "Get a prompt command's usage, options and variables.",
+				Description: "Get a prompt's usage, options and variables.",
 			}, t.Describe),
 			toolset.New(prompt{}, toolset.Spec{
 				Name: "execute", Title: "Execute command", Hints: hints,
-				Description: "Run a prompt command: get its text, with variables filled in, as instructions to follow.",
+				Description: "Run a prompt: get its text, with variables filled in, as instructions to follow.",
 			}, t.Execute),
 			plain.Object(style, toolset.Spec{
 				Name: "reload", Title: "Reload registry", Hints: hints,
-				Description: "Reload the registry of prompt commands. Changes are noticed without it.",
+				Description: "Reload the registry of prompts. Changes are noticed without it.",
 			}, t.Reload),
 		},
 		Instructions: []toolset.Instruction{{
-			Say:   "Before a routine job (a commit message, a review, an issue) search for a prompt command that says how it is done here; describe has its options, execute its instructions.",
+			Say:   "Before a routine job (a commit message, a review, an issue) search for a prompt that says how it is done here; describe returns its options, execute its instructions.",
 			Tools: []string{"search", "describe", "execute"},
 		}},
 		Templates: []toolset.Template{t.template()},

@@ -232,8 +232,8 @@ func (t *Tools) read(ctx context.Context, agent string, id command.ID) (string, 
 
 func (t *Tools) template() toolset.Template {
 	return toolset.Template{
-		URITemplate: "climpt://{agent}/{c1}/{c2}/{c3}", Name: "command", Title: "Prompt command", MIMEType: markdown,
-		Description: "A prompt command: what it is for, its variables, and its instructions",
+		URITemplate: "climpt://{agent}/{c1}/{c2}/{c3}", Name: "command", Title: "Prompt", MIMEType: markdown,
+		Description: "A prompt: what it is for, its variables, and its instructions",
 		Variables: []toolset.Argument{
 			{Name: "agent", Description: "The agent.", Complete: func(_ context.Context, typed string, _ map[string]string) ([]string, error) {
 				agents, err := t.library.Agents()

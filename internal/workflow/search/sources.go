@@ -44,7 +44,7 @@ type Items interface {
 	Snapshot(ctx context.Context) (*item.Snapshot, error)
 }
 
-// Library has the registries of prompt commands.
+// Library has the registries of prompts.
 type Library interface {
 	Agents() ([]string, error)
 	Open(agent string) (*library.Catalog, error)
@@ -267,7 +267,7 @@ func tagged(it *item.Summary, word string) bool {
 		slices.ContainsFunc(it.Labels, func(l string) bool { return strings.Contains(corpus.Fold(l), word) })
 }
 
-// prompts searches the prompt commands of all agents.
+// prompts searches the prompts of all agents.
 type prompts struct {
 	library Library
 

@@ -49,7 +49,7 @@ func (b *Branch) judge(trunk string) finding {
 		return found
 	}
 	if b.Unpushed != nil && *b.Unpushed > 0 {
-		return blocked(nextstep.Push, b.named().Own(" has commits that are not pushed: ").Int(*b.Unpushed).Own("."))
+		return blocked(nextstep.Push, b.named().Own(" has ").Count(*b.Unpushed, "unpushed commit").Own("."))
 	}
 	return b.waiting(pr)
 }
@@ -98,11 +98,11 @@ func (b *Branch) withoutPull(trunk string) finding {
 	}
 	switch {
 	case b.PullRequest.State == PullNone && b.Unpushed != nil && *b.Unpushed > 0:
-		return blocked(nextstep.Submit, b.named().Own(" has no pull request, and commits that are not pushed: ").Int(*b.Unpushed).Own("."))
+		return blocked(nextstep.Submit, b.named().Own(" has no pull request, and ").Count(*b.Unpushed, "unpushed commit").Own("."))
 	case b.PullRequest.State == PullNone:
 		return blocked(nextstep.Propose, b.named().Own(" has no pull request."))
 	case b.Unpushed != nil && *b.Unpushed > 0:
-		return blocked(nextstep.Push, b.named().Own(" has commits that are not pushed: ").Int(*b.Unpushed).Own("."))
+		return blocked(nextstep.Push, b.named().Own(" has ").Count(*b.Unpushed, "unpushed commit").Own("."))
 	}
 	return finding{Unknown, b.named().Own(": GitHub has not reported whether it has a pull request."), nextstep.None}
 }

@@ -61,7 +61,7 @@ func TestJudge(t *testing.T) {
 			"b (#7): failing checks, which copse did not read because there are too many.", "gs branch checkout b"},
 		"threads":  {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.UnresolvedThreads = new(1) }) }, Blocked, "b (#7): 1 unresolved review thread.", "gh pr view 7 --comments"},
 		"draft":    {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.Draft = true }) }, Blocked, "b (#7) is a draft.", "gs branch submit --branch b --no-draft"},
-		"unpushed": {func(b *Branch) { b.Unpushed = new(1) }, Blocked, "b has commits that are not pushed: 1.", "gs branch submit --branch b"},
+		"unpushed": {func(b *Branch) { b.Unpushed = new(1) }, Blocked, "b has 1 unpushed commit.", "gs branch submit --branch b"},
 		"no pull":  {func(b *Branch) { b.PullRequest = PullRequest{State: PullNone} }, Blocked, "b has no pull request.", "gs branch submit --branch b"},
 		"unknown":  {func(b *Branch) { b.PullRequest = PullRequest{State: PullUnknown} }, Unknown, "b: GitHub has not reported whether it has a pull request.", ""},
 		"review": {func(b *Branch) {

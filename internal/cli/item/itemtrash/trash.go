@@ -64,7 +64,7 @@ deletion, type, status, and title, separated by tabs.`,
 				return o.JSON(rows)
 			}
 			if len(found) == 0 && o.Terminal() {
-				c.Env.Note("the trash is empty")
+				c.Env.Notef("note: the trash is empty; `%s delete ID` moves an item to it", c.Program)
 			}
 			var rows [][]string
 			for _, it := range found {
