@@ -113,7 +113,7 @@ func dial(host, certs string) (*engine, error) {
 			e.base, transport.TLSClientConfig = "https://"+u.Host, config
 		}
 	default:
-		return nil, fmt.Errorf("%s:// is not supported; use unix://, npipe:// or tcp://", scheme)
+		return nil, fmt.Errorf("%s:// is not supported; use unix://, npipe://, or tcp://", scheme)
 	}
 	return e, nil
 }

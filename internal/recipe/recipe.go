@@ -154,7 +154,7 @@ func (e *SplicedError) Error() string {
 		change = "name the other recipe as a dependency, as in \"recipe x: (other x)\", or run its commands without eval"
 	}
 	return fmt.Sprintf("%s: the argument %q is refused, because it could run other commands: %s becomes part of a script (%s). "+
-		"Such an argument can have letters, digits and -_./:=,@+ only. "+
+		"Such an argument can contain only letters, digits, and -_./:=,@+. "+
 		"To allow any argument, change the justfile: %s",
 		e.Recipe, cleantext.Cut(cleantext.Line(e.Argument), maxShown), name, e.Parameter.Spliced, change)
 }

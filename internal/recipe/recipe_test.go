@@ -366,10 +366,10 @@ option a b='':
 		{recipe.Call{Name: "safe", Args: []string{"$(x) 'y'"}}, "$(x) 'y'\n"},
 		{recipe.Call{Name: "raw", Args: []string{"a  b"}, Person: true}, "a b \n"},
 		{recipe.Call{Name: "raw", Args: []string{"; x"}}, `error: raw: the argument "; x" is refused, because it could run other commands: a becomes part of a script ` +
-			"(the recipe inserts it without quote()). Such an argument can have letters, digits and -_./:=,@+ only. " +
+			"(the recipe inserts it without quote()). Such an argument can contain only letters, digits, and -_./:=,@+. " +
 			`To allow any argument, change the justfile: write {{quote(a)}} outside quotation marks, or add "set positional-arguments" and use "$1"`},
 		{recipe.Call{Name: "calls", Args: []string{"; x"}}, `error: calls: the argument "; x" is refused, because it could run other commands: a becomes part of a script ` +
-			"(the recipe passes it to just, eval, or sh -c, which can read it as code again). Such an argument can have letters, digits and -_./:=,@+ only. " +
+			"(the recipe passes it to just, eval, or sh -c, which can read it as code again). Such an argument can contain only letters, digits, and -_./:=,@+. " +
 			`To allow any argument, change the justfile: name the other recipe as a dependency, as in "recipe x: (other x)", or run its commands without eval`},
 		{recipe.Call{Name: "option", Args: []string{"--name", "x"}}, "x \n"},
 	} {

@@ -126,7 +126,10 @@ func show(env app.Env, r search.Result, limit int, asJSON bool) error {
 		{Name: "kind"}, {Name: "name", Flexible: true}, {Name: "title", Flexible: true}, {Name: "state"}, {Name: "as of"},
 	}, rows)
 	if r.Total > len(hits) {
-		env.Notef("%d of %d; --limit shows more, and more words find less", len(hits), r.Total)
+		env.Notef("%d of %d; --limit shows more, and more words find fewer", len(hits), r.Total)
+	}
+	if len(hits) == 0 {
+		env.Note("note: nothing matches; use fewer words, or parts of them")
 	}
 	for _, note := range r.Notes {
 		env.Note("note: " + note)

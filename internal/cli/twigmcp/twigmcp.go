@@ -46,7 +46,7 @@ issues. It is read-only.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, g := range disabled {
 				if !slices.Contains(groups, g) {
-					return app.UsageError(fmt.Sprintf("invalid value %q for --disable: use github, jira or prompts", g))
+					return app.UsageError(fmt.Sprintf("invalid value %q for --disable: use github, jira, or prompts", g))
 				}
 			}
 			if timeout < 0 {

@@ -305,7 +305,7 @@ func gate(env app.Env, o options, files servers.Files) *servers.Gate {
 func warnOfClearText(env app.Env, listen []string) {
 	for _, host := range listen {
 		if ip := net.ParseIP(host); !ip.IsLoopback() {
-			env.Notef("WARNING: --listen %s sends the tokens, your files and all answers over the network in clear text.", host)
+			env.Notef("WARNING: --listen %s sends the tokens, your files, and all answers over the network in clear text.", host)
 			fmt.Fprint(env.Stderr, "Anyone who can read the network traffic can use these servers as you. Use a tunnel instead of --listen:\n"+
 				"  ssh -N -L 3000:localhost:3000 THIS-MACHINE\n")
 		}

@@ -124,7 +124,7 @@ func (r *Repo) commits(ctx context.Context, names ...string) ([]string, error) {
 	}
 	answers := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	if len(answers) != len(names) {
-		return nil, errors.New("look for commits: git gave another number of answers")
+		return nil, errors.New("look for commits: git returned an unexpected number of answers")
 	}
 	hashes := make([]string, len(names))
 	for i, answer := range answers {

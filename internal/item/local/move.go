@@ -217,5 +217,5 @@ func (f *directory) movedWarning() []item.Warning {
 	if reason == "" {
 		return nil
 	}
-	return []item.Warning{{File: movedName, Reason: "marks a copy that " + reason}}
+	return []item.Warning{{File: movedName, Reason: "says that this copy " + reason}}
 }

@@ -48,7 +48,7 @@ func (s *Store) Watched() ([]string, error) {
 // none.
 func (s *Store) InitShared(ctx context.Context) (created bool, from string, err error) {
 	if s.search.Shared == "" {
-		return false, "", &item.InvalidError{Problem: "A shared store is for the worktrees of a git repository, and this directory is not in one that knows it. If git's directory is apart from the worktree, run `git config core.worktree \"$PWD\"` in the root first"}
+		return false, "", &item.InvalidError{Problem: "A shared store requires a worktree that git recognizes, and this directory is not in one. If git's directory is separate from the worktree, run `git config core.worktree \"$PWD\"` in the root first"}
 	}
 	if s.search.HasShared() {
 		if _, err := os.Lstat(filepath.Join(s.search.Shared, layout.Config)); err == nil {

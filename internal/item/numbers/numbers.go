@@ -306,7 +306,7 @@ func (b *Book) readTips(ctx context.Context, tips map[string]bool, known map[str
 	}
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	if len(lines) != 2*len(unknown) {
-		return nil, errors.New("git gave another number of answers")
+		return nil, errors.New("git returned an unexpected number of answers")
 	}
 	trees := map[string]number{}
 	for _, line := range lines {

@@ -232,7 +232,7 @@ func (t *Tools) Execute(ctx context.Context, in ExecuteIn) (ExecuteOut, error) {
 	end := len(res.Prompt) - left
 	out.Cut = fmt.Sprintf("… bytes %d to %d of %d shown", in.Offset, end, len(res.Prompt))
 	if left > 0 {
-		out.Cut += fmt.Sprintf(", because your client passes no more on; continue with offset=%d", end)
+		out.Cut += fmt.Sprintf(", because your client passes on no more; continue with offset=%d", end)
 	}
 	return out, nil
 }

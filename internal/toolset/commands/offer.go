@@ -189,7 +189,7 @@ func (t *Tools) finder(offered, total int) toolset.Prompt {
 				lines = append(lines, foreign.Own("- ").Name(f.C1+" "+f.C2+" "+f.C3).Own(": ").Name(f.Description))
 			}
 			if len(out.Rows) == 0 {
-				lines = append(lines, foreign.Own("No command has a word of it; try the tool search with other words."))
+				lines = append(lines, foreign.Own("No command matches; use the tool search with other words."))
 			}
 			return foreign.Markdown(lines), nil
 		},

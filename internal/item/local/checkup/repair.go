@@ -114,7 +114,7 @@ func (r *repair) file(name string) error {
 		if err := r.save(id, content); err != nil {
 			return err
 		}
-		r.done(path, "has the number of its name now; it said %d", it.ID)
+		r.done(path, "now has the number in its name; it had %d", it.ID)
 	}
 	return nil
 }

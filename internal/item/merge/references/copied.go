@@ -96,7 +96,7 @@ func followOriginal(original, copy Change, now merge.Tree, settled map[reference
 		if e.Theirs == nil || e.Theirs.Trashed {
 			continue
 		}
-		if err := m.correct(e, to, "refers to items by the numbers that they have here: git took over those of another branch"); err != nil {
+		if err := m.correct(e, to, "refers to items by their numbers here: git had copied those of another branch"); err != nil {
 			return nil, err
 		}
 	}
