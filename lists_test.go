@@ -23,7 +23,7 @@ func (*narrowScreen) Width() int { return 50 }
 // each line in a pipe; 0 for a tree, which is the same there.
 var lists = map[string]int{
 	"branch adopt --offline": 4, "branch list": 5, "branch parent": 3, "branch prune --offline": 5, "branch stack": 5, "branch status": 9, "branch trunk list": 2,
-	"branch tree": 0, "conflicts": 5, "stack --offline": 15, "worktrees": 9, "search login": 5,
+	"branch tree": 0, "conflicts": 5, "stack --offline": 15, "worktrees": 10, "search login": 5,
 	"item list": 6, "item list --all": 6, "item ready": 6, "item search cookie": 6, "item tree": 0, "item log": 6, "item trash list": 5, "item iteration list": 2, "item show 2": 0,
 	"item config get statuses": 1, "item doctor": 0, "prompt list": 2, "prompt search commit": 3, "prompt show git write commit-message": 0, "prompt check": 0,
 	"repo list": 3, "task list": 3, "task ps": 5, "mcp doctor": 3, "init": 3,

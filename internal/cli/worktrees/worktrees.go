@@ -35,8 +35,7 @@ until ten minutes after its last call.
 
 At a terminal, paths are relative to the directory that contains the main worktree. In a pipe, each
 line has the full path, branch, changes, upstream, last commit, pull request, item, clients,
-removal, and "current" for the worktree that you are in, separated by tabs. At a terminal, a star
-marks that worktree.`,
+removal, and notes ("current" for the worktree that you are in), separated by tabs.`,
 		Example: "  copse worktrees\n  copse worktrees --json",
 		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -66,27 +65,23 @@ func show(env app.Env, all []worktrees.Worktree) error {
 	out := output.New(env)
 	var rows [][]string
 	for _, w := range all {
-		row := []string{w.Path, w.Label(), changes(w), upstream(w), age(w.LastCommit, env.Now()), pull(w.PullRequest), task(w.Item), company(w), removal(w)}
-		switch {
-		case out.Terminal():
-			row[0] = short(w.Path, all[0].Path)
-			if w.Current {
-				row[0] += " *"
-			}
+		path, remove, note := w.Path, removal(w), ""
+		if out.Terminal() {
+			path = short(path, all[0].Path)
 			if w.SafeToRemove {
-				row[len(row)-1] = "safe to remove"
+				remove = "safe to remove"
 			}
-		case w.Current:
-			row = append(row, "current")
-		default:
-			row = append(row, "")
 		}
-		rows = append(rows, row)
+		if w.Current {
+			note = "current"
+		}
+		rows = append(rows, []string{path, w.Label(), changes(w), upstream(w), age(w.LastCommit, env.Now()), pull(w.PullRequest), task(w.Item), company(w), remove, note})
 	}
 	return out.Table([]output.Column{
 		{Name: "worktree", Flexible: true}, {Name: "branch", Flexible: true}, {Name: "changes"}, {Name: "upstream"}, {Name: "committed"},
 		{Name: "pr"}, {Name: "item", Flexible: true}, {Name: "who", Flexible: true, Clear: true},
 		{Name: "remove", Clear: true}, // the reasons to keep a worktree are never cut
+		{Name: "note", Clear: true},
 	}, rows)
 }
 

@@ -40,7 +40,7 @@ func writePage(path string, results []rig.Result, limit, fuzz time.Duration, onl
 	case only != "" && breaking != "":
 		breaking = updated(breaking, results)
 	default:
-		breaking = section(fmt.Sprintf("All of it within %s", limit), results, "")
+		breaking = section(fmt.Sprintf("All rows together within %s", limit), results, "")
 	}
 	return os.WriteFile(path, []byte(pageHead+hostileHead+hostile+breakingHead+breaking+fuzzingHead+fuzzing), 0o644)
 }
