@@ -15,8 +15,8 @@ type Result struct {
 	Text []string
 	// Structured is a JSON object, or nil for a tool whose answer is text.
 	Structured json.RawMessage
-	// OwnWorktree means that Structured has a member "worktree" with another meaning than the
-	// worktree that the answer is about.
+	// OwnWorktree means that Structured has a member "worktree" that is not the worktree that the
+	// answer is about.
 	OwnWorktree bool
 	IsError     bool
 }

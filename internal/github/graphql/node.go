@@ -73,7 +73,7 @@ type PullRequest struct {
 	BaseRefName string `json:"baseRefName"`
 	HeadRefName string `json:"headRefName"`
 	HeadRefOID  string `json:"headRefOid"`
-	// Cross means that the head is in another repository than the base. Names do not show this: a
+	// Cross means that the head and the base are in different repositories. Names do not show this: a
 	// repository that was renamed answers to its old name, too.
 	Cross    bool `json:"isCrossRepository"`
 	HeadRepo *struct {
