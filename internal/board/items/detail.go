@@ -79,6 +79,9 @@ type preview struct {
 const (
 	// maxComments is the number of comments on the page, the latest ones.
 	maxComments = 50
+	// maxMarkdown is the size of the texts on the page that are not shown as their source: a parser
+	// needs more time for some texts than for others.
+	maxMarkdown = 4 * markdown.MaxText
 	// maxChanges is the number of changes of the history on the page, the latest ones.
 	maxChanges = 30
 	// maxValue is the number of characters of a changed value on the page.
@@ -115,8 +118,13 @@ func (d *drawing) detail(ctx context.Context, id item.ID, q url.Values) (*board.
 	}
 	p.Description, p.Cut = markdown.HTML(it.Description)
 	p.MoreSaid = max(0, len(it.Comments)-maxComments)
+	size := min(len(it.Description), markdown.MaxText)
 	for _, c := range it.Comments[p.MoreSaid:] {
-		html, _ := markdown.HTML(c.Body)
+		draw := markdown.HTML
+		if size += min(len(c.Body), markdown.MaxText); size > maxMarkdown {
+			draw = markdown.Source
+		}
+		html, _ := draw(c.Body)
 		p.Said = append(p.Said, comment{Author: c.Author, At: parse(c.Date), Date: c.Date, HTML: html})
 	}
 	if err := d.past(ctx, &p); err != nil {

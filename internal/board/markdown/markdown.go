@@ -39,19 +39,36 @@ var shared = sync.OnceValue(func() parser.Parser {
 
 // HTML returns a text as HTML, and whether it omits the end.
 func HTML(source string) (html template.HTML, cut bool) {
-	source = cleantext.Block(source)
-	if len(source) > MaxText {
-		source, cut = strings.ToValidUTF8(source[:MaxText], ""), true
+	source, cut = limited(source)
+	if nested(source) {
+		return asSource(source), cut
 	}
 	w := writer{source: []byte(source)}
-	if nested(source) {
-		w.tag("<pre>")
-		w.raw(w.source)
-		w.tag("</pre>\n")
-		return template.HTML(w.out.String()), cut
-	}
 	w.node(shared().Parse(text.NewReader(w.source)))
 	return template.HTML(w.out.String()), cut
+}
+
+// Source returns a text as HTML that shows its source, and whether it omits the end.
+func Source(source string) (html template.HTML, cut bool) {
+	source, cut = limited(source)
+	return asSource(source), cut
+}
+
+// limited returns a clean text of at most MaxText bytes, and whether it omits the end.
+func limited(source string) (text string, cut bool) {
+	source = cleantext.Block(source)
+	if len(source) > MaxText {
+		return strings.ToValidUTF8(source[:MaxText], ""), true
+	}
+	return source, false
+}
+
+func asSource(source string) template.HTML {
+	var w writer
+	w.tag("<pre>")
+	w.raw([]byte(source))
+	w.tag("</pre>\n")
+	return template.HTML(w.out.String())
 }
 
 const (
@@ -59,12 +76,15 @@ const (
 	maxNesting = 40
 	// maxBrackets is the maximum number of opening brackets in a paragraph.
 	maxBrackets = 400
+	// maxDelimiters is the maximum number of characters of emphasis in a paragraph.
+	maxDelimiters = 1000
 )
 
-// nested reports whether a text nests quotations, lists, or brackets so deeply that the time of
-// parsing would grow with the square of its size. It appears as its source.
+// nested reports whether a text nests quotations, lists, or brackets so deeply, or has so many
+// characters of emphasis, that the time of parsing would grow with the square of its size. It
+// appears as its source.
 func nested(source string) bool {
-	brackets := 0
+	brackets, delimiters := 0, 0
 	for line := range strings.Lines(source) {
 		markers := strings.IndexFunc(line, func(r rune) bool { return !strings.ContainsRune(" \t>-+*.)0123456789", r) })
 		if markers < 0 {
@@ -73,14 +93,27 @@ func nested(source string) bool {
 		if strings.Count(line[:markers], ">")+len(strings.Fields(line[:markers])) > maxNesting {
 			return true
 		}
-		if strings.TrimSpace(line) == "" || strings.ContainsAny(line[:markers], ">-+*.)") {
-			brackets = 0
+		if endsParagraph(line) {
+			brackets, delimiters = 0, 0
 		}
-		if brackets += strings.Count(line, "["); brackets > maxBrackets {
+		brackets += strings.Count(line, "[")
+		delimiters += strings.Count(line, "*") + strings.Count(line, "_")
+		if brackets > maxBrackets || delimiters > maxDelimiters {
 			return true
 		}
 	}
 	return false
+}
+
+// endsParagraph reports whether a line certainly does not continue the paragraph before it: it is
+// blank, or an item of a list.
+func endsParagraph(line string) bool {
+	text := strings.TrimLeft(line, " ")
+	const deepest = 3 // blanks before an item; more can continue a paragraph
+	if strings.TrimSpace(text) == "" {
+		return true
+	}
+	return len(line)-len(text) <= deepest && strings.IndexByte("-+*", text[0]) >= 0 && text[1:2] == " " && strings.TrimSpace(text[1:]) != ""
 }
 
 // writer converts a parsed text to HTML.

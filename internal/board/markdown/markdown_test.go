@@ -156,12 +156,12 @@ func FuzzHTML(f *testing.F) {
 // does not.
 func TestNested(t *testing.T) {
 	t.Parallel()
-	for _, deep := range []string{"> ", "[a](", "1. ", "- ", ">", "![", "1) - > "} {
+	for _, deep := range []string{"> ", "[a](", "1. ", "- ", ">", "![", "1) - > ", "*a_ ", "a**b_", "-[[[[[[[[\n", "x\n    - [[\n", "> *a_\n"} {
 		if got, _ := markdown.HTML(strings.Repeat(deep, 20_000)); !strings.HasPrefix(string(got), "<pre>") {
 			t.Errorf("%q is parsed", deep)
 		}
 	}
-	for _, ordinary := range []string{"- [ ] a task with a [link](https://example.com)\n", "[a](https://example.com) text\n\n", "> > quoted\n> once\n\n", "1. one\n   - two\n"} {
+	for _, ordinary := range []string{"- [ ] a task with a [link](https://example.com)\n", "[a](https://example.com) text\n\n", "> > quoted\n> once\n\n", "1. one\n   - two\n", "*a* and **b** and _c_\n\n", "- *a* and **b**\n"} {
 		if got, _ := markdown.HTML(strings.Repeat(ordinary, 1000)); strings.HasPrefix(string(got), "<pre>") {
 			t.Errorf("%q appears as its source", ordinary)
 		}
