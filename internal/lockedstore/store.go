@@ -141,8 +141,9 @@ func (s *Store) prepare(root *os.Root) error {
 		if err := root.MkdirAll(path.Dir(s.lock), 0o777); err != nil {
 			return fmt.Errorf("create a directory for the lock: %w", rooted.WithoutPath(err))
 		}
-		// Only here, below the root: the locking function opens it by its path.
-		file, err := root.OpenFile(s.lock, os.O_CREATE|os.O_RDONLY, 0o666)
+		// Only here, below the root: the locking function opens it by its path. Another user who could
+		// read it could hold the lock.
+		file, err := root.OpenFile(s.lock, os.O_CREATE|os.O_RDONLY, 0o600)
 		if err != nil {
 			return fmt.Errorf("lock %q: %w", s.lock, rooted.WithoutPath(err))
 		}
