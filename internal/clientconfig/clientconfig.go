@@ -306,4 +306,6 @@ type Named struct {
 	Server
 	// Refused is why the client does not use the entry, "" if it does; [Client.Entries] sets it.
 	Refused string
+	// Others are the names of members that copse neither reads nor writes; [Client.Entries] sets it.
+	Others []string
 }

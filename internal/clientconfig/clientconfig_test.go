@@ -708,21 +708,35 @@ func TestChosen(t *testing.T) {
 		if err != nil || len(all) != 1 {
 			t.Fatalf("%s: %v, %v", id, all, err)
 		}
-		if got := c.Chosen(all[0].Server); got != "" {
+		if got := c.Chosen(all[0]); got != "" {
 			t.Errorf("%s: %s", id, got)
 		}
-		for _, change := range []func(*clientconfig.Server){
-			func(s *clientconfig.Server) { s.Command = "./copse" },
-			func(s *clientconfig.Server) { s.Args = append([]string{"-c"}, s.Args...) },
-			func(s *clientconfig.Server) { s.Args = append(s.Args, "--repo", "/") },
-			func(s *clientconfig.Server) { s.Dir = "sub" },
-			func(s *clientconfig.Server) { s.Env = map[string]string{"LD_PRELOAD": "x"} },
-			func(s *clientconfig.Server) { s.EnvVars = []string{"SECRET"} },
+		for _, change := range []func(*clientconfig.Named){
+			func(s *clientconfig.Named) { s.Command = "./copse" },
+			func(s *clientconfig.Named) { s.Args = append([]string{"-c"}, s.Args...) },
+			func(s *clientconfig.Named) { s.Args = append(s.Args, "--repo", "/") },
+			func(s *clientconfig.Named) { s.Dir = "sub" },
+			func(s *clientconfig.Named) { s.Env = map[string]string{"LD_PRELOAD": "x"} },
+			func(s *clientconfig.Named) { s.EnvVars = []string{"SECRET"} },
+			func(s *clientconfig.Named) { s.Others = []string{"envFile"} },
 		} {
-			s := all[0].Server
+			s := all[0]
 			if change(&s); c.Chosen(s) == "" {
 				t.Errorf("%s: %+v has nothing chosen", id, s)
 			}
 		}
+	}
+}
+
+// Entries names the members that could change what a client starts.
+func TestOthers(t *testing.T) {
+	t.Parallel()
+	c, err := clientconfig.Lookup("vscode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := c.Entries([]byte(`{"servers":{"copse":{"type":"stdio","command":"copse","args":["mcp","serve"],"envFile":"x","dev":{}}}}`))
+	if err != nil || len(all) != 1 || fmt.Sprint(all[0].Others) != "[dev envFile]" {
+		t.Errorf("%+v, %v", all, err)
 	}
 }

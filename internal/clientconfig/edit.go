@@ -211,8 +211,9 @@ func (s Server) OnlyServes() bool {
 }
 
 // Chosen returns what an entry that is to start copse by its name has chosen beside that, as text:
-// another program, arguments, or variables. It returns "" for an entry that Set has made.
-func (c Client) Chosen(s Server) string {
+// another program, arguments, variables, or other members. It returns "" for an entry that Set has
+// made.
+func (c Client) Chosen(s Named) string {
 	own := c.filter.references()
 	var variables []string
 	for name, value := range s.Env {
@@ -225,7 +226,7 @@ func (c Client) Chosen(s Server) string {
 			variables = append(variables, name)
 		}
 	}
-	if s.Command == "copse" && s.OnlyServes() && len(variables) == 0 {
+	if s.Command == "copse" && s.OnlyServes() && len(variables) == 0 && len(s.Others) == 0 {
 		return ""
 	}
 	text := strings.Join(append([]string{s.Command}, s.Args...), " ")
@@ -235,6 +236,9 @@ func (c Client) Chosen(s Server) string {
 	if len(variables) > 0 {
 		slices.Sort(variables)
 		text += " with the variables " + strings.Join(slices.Compact(variables), ", ")
+	}
+	if len(s.Others) > 0 {
+		text += " with " + strings.Join(s.Others, ", ")
 	}
 	return text
 }

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/copse-dev/copse/internal/clientconfig/jsonedit"
 	"github.com/copse-dev/copse/internal/clientconfig/tomledit"
@@ -23,9 +25,34 @@ func (c Client) Entries(text []byte) ([]Named, error) {
 		if json.Unmarshal(servers[name], &e) != nil {
 			continue // of another program, in an unknown form
 		}
-		found = append(found, Named{Name: name, Server: e.server(), Refused: c.refuses(e)})
+		found = append(found, Named{Name: name, Server: e.server(), Refused: c.refuses(e), Others: others(servers[name])})
 	}
 	return found, nil
+}
+
+// read are the members of an entry that entry reads.
+var read = sync.OnceValue(func() map[string]bool {
+	names := make(map[string]bool)
+	for i := range reflect.TypeFor[entry]().NumField() {
+		names[reflect.TypeFor[entry]().Field(i).Tag.Get("json")] = true
+	}
+	return names
+})
+
+// others returns the names of the members of an entry that entry does not read.
+func others(data json.RawMessage) []string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(data, &members) != nil {
+		return nil
+	}
+	var names []string
+	for name := range members {
+		if !read()[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // raw returns the entries of a text as JSON, by name.

@@ -269,7 +269,7 @@ func (o *clientOptions) noteChosen(id string, done written) {
 	if entry.Name == "" || entry.URL != "" {
 		return
 	}
-	if chosen := client.Chosen(entry.Server); chosen != "" {
+	if chosen := client.Chosen(entry); chosen != "" {
 		o.env.Notef("warning: the entry %s of the project's file starts more than copse: %s; check it before you let %s start it, or remove it with `%s` and install again",
 			o.name, cleantext.Cut(cleantext.Line(chosen), 300), client.Title, cleantext.Command("copse", "mcp", "uninstall", "--scope", "project", "--client", id))
 	}

@@ -54,7 +54,7 @@ func (d *Doctor) starts(ctx context.Context, f clients.File, e, read clientconfi
 		return err.Error()
 	}
 	// A project's file could show a variable of the user in an argument.
-	if f.Scope == clientfile.Project && (!d.harmless(read.Server, command.Name) || !slices.Equal(read.Args, e.Args)) {
+	if f.Scope == clientfile.Project && (!d.harmless(read.Server, command.Name) || len(e.Others) > 0 || !slices.Equal(read.Args, e.Args)) {
 		return "is not tried, because a project's file chooses what it starts: " + cleantext.Cut(cleantext.Line(strings.Join(append([]string{e.Command}, e.Args...), " ")), 200)
 	}
 	if _, err := greet(ctx, command); err != nil {
