@@ -176,13 +176,14 @@ func (o *clientOptions) changeHooks(ctx context.Context, id string) error {
 	if err == nil {
 		path, err = hooks.Path(clientfile.Scope(o.scope), ClientFiles(o.env, o.project(ctx)))
 	}
-	if _, none := errors.AsType[*sessionhook.NoneError](err); none && o.remove {
+	_, none := errors.AsType[*sessionhook.NoneError](err)
+	switch {
+	case none && o.remove:
 		return nil
-	} else if none && len(o.clients) > 1 {
+	case none && len(o.clients) > 1:
 		o.env.Note(err.Error())
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	command, err := o.command()

@@ -28,15 +28,15 @@ var ErrShape = errors.New("the servers are not an object")
 type Document struct {
 	value hujson.Value
 	root  *Object
-	mark  []byte // the byte order mark at the start, which some editors on Windows write
+	// marked means that the text begins with a byte order mark, as some editors on Windows write it.
+	marked bool
 }
+
+const byteOrderMark = "\uFEFF"
 
 // Parse reads a text. An empty one is an empty object.
 func Parse(text []byte) (*Document, error) {
-	var mark []byte
-	if rest, ok := bytes.CutPrefix(text, []byte("\uFEFF")); ok {
-		mark, text = text[:len(text)-len(rest):len(text)-len(rest)], rest
-	}
+	text, marked := bytes.CutPrefix(text, []byte(byteOrderMark))
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
 	}
@@ -51,14 +51,20 @@ func Parse(text []byte) (*Document, error) {
 	if !ok {
 		return nil, ErrShape
 	}
-	return &Document{value: v, root: &Object{root, styleOf(text), 1}, mark: mark}, nil
+	return &Document{value: v, root: &Object{root, styleOf(text), 1}, marked: marked}, nil
 }
 
 // Root returns the object of the text.
 func (d *Document) Root() *Object { return d.root }
 
 // Text returns the text with the changes.
-func (d *Document) Text() []byte { return append(d.mark, d.value.Pack()...) }
+func (d *Document) Text() []byte {
+	text := d.value.Pack()
+	if d.marked {
+		return append([]byte(byteOrderMark), text...)
+	}
+	return text
+}
 
 // Object is an object in a [Document].
 type Object struct {
