@@ -64,6 +64,9 @@ type Env struct {
 	// GOOS selects the locations of files.
 	GOOS string
 	Now  func() time.Time
+	// Ready waits until signals end the program's context. Execute calls it before it runs a
+	// command. Nil: they do, or nobody sends any.
+	Ready func()
 	// Secrets are the texts that Execute removes from Stdout and Stderr. Code that finds a login
 	// adds its secret. Nil removes nothing.
 	Secrets *secret.Set
@@ -201,14 +204,16 @@ func Main(run func(context.Context, Env) int) int {
 	}
 	ctx, end := context.WithCancelCause(context.Background())
 	defer end(nil)
+	enabled := make(chan struct{})
+	env.Ready = func() { <-enabled }
 	done := make(chan int, 1)
 	go func() {
 		stackroom.Grow()
 		done <- run(ctx, env)
 	}()
-	// The runtime enables signals on another thread. The program does not wait for that: a signal
-	// that arrives earlier ends the process.
+	// The runtime enables signals on another thread. The program is created meanwhile.
 	signaled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	close(enabled)
 	defer stop()
 	select {
 	case code := <-done:

@@ -44,6 +44,9 @@ func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int
 	if cmd.HasSubCommands() {
 		cmd.SetHelpCommand(helpCommand())
 	}
+	if env.Ready != nil {
+		env.Ready()
+	}
 	ran, err := cmd.ExecuteContextC(ctx)
 	if err == nil {
 		return OK

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,5 +50,22 @@ func TestCompletions(t *testing.T) {
 	})
 	if got, want := out.String(), "ok\t$(id)\nOk\nin review\n:4\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// No command runs before signals end its context.
+func TestReadyBeforeCommand(t *testing.T) {
+	t.Parallel()
+	var order []string
+	env := app.EmptyEnv()
+	env.Ready = func() { order = append(order, "ready") }
+	app.Execute(t.Context(), env, func(app.Env) *cobra.Command {
+		return &cobra.Command{Use: "x", RunE: func(*cobra.Command, []string) error {
+			order = append(order, "run")
+			return nil
+		}}
+	})
+	if !slices.Equal(order, []string{"ready", "run"}) {
+		t.Error(order)
 	}
 }
