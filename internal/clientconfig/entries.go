@@ -33,8 +33,8 @@ func (c Client) Entries(text []byte) ([]Named, error) {
 // read are the members of an entry that entry reads.
 var read = sync.OnceValue(func() map[string]bool {
 	names := make(map[string]bool)
-	for i := range reflect.TypeFor[entry]().NumField() {
-		names[reflect.TypeFor[entry]().Field(i).Tag.Get("json")] = true
+	for field := range reflect.TypeFor[entry]().Fields() {
+		names[field.Tag.Get("json")] = true
 	}
 	return names
 })
