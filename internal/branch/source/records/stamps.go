@@ -61,11 +61,20 @@ func (l look) at(path string) stamp {
 	return now
 }
 
+// maxMissing is the maximum number of missing directories to examine for one gap. A repository can
+// contain thousands of branches whose names have thousands of parts.
+const maxMissing = 32
+
 // gapAt returns the gap at a path, false if there is a file.
 func (l look) gapAt(path string) (gap, bool) {
-	for dir, part := filepath.Dir(path), path; dir != part; dir, part = filepath.Dir(dir), dir {
+	dir, part := filepath.Dir(path), path
+	for range maxMissing {
+		if dir == part {
+			break
+		}
 		was := l.at(dir)
 		if !was.exists {
+			dir, part = filepath.Dir(dir), dir
 			continue
 		}
 		// Whatever appears in the directory after it was examined changes it.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -101,5 +102,18 @@ func TestGaps(t *testing.T) {
 	s = stampsOf([]string{filepath.Join(dir, "a")}, time.Now())
 	if len(s.gaps) != 1 || s.gaps[0].dir != "" {
 		t.Errorf("just now: got %+v", s.gaps)
+	}
+}
+
+// A name with very many parts costs as many lookups as any other.
+func TestGapOfManyParts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := newLook(time.Now().Add(time.Hour)) // the directory has not changed for long
+	for parts, want := range map[int]string{1: dir, 20: dir, 100: "", 2000: ""} {
+		path := filepath.Join(dir, filepath.FromSlash(strings.Repeat("x/", parts)+"y"))
+		if missing, ok := l.gapAt(path); !ok || missing.dir != want {
+			t.Errorf("%d parts: %q, %v", parts, missing.dir, ok)
+		}
 	}
 }
