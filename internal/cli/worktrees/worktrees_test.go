@@ -32,22 +32,24 @@ func TestShow(t *testing.T) {
 		}
 	}
 	const parent = "/home/ada/a-long-name/of-the-directory"
+	here := of(parent+"/shop", "main", "it is the main worktree")
+	here.Current = true
 	all := []worktrees.Worktree{
-		of(parent+"/shop", "main", "it is the main worktree"),
+		here,
 		of(parent+"/shop/.worktrees/log-in", "log-in", "never pushed"),
 		of(parent+"/pay", "pay"),
 		of("/elsewhere/help", "help"),
 	}
 	for width, want := range map[int]string{
-		120: `WORKTREE                BRANCH  CHANGES  UPSTREAM  COMMITTED   PR  ITEM  WHO  REMOVE
-shop                    main    clean    -         3 days ago  -   -     -    keep: it is the main worktree
+		120: `WORKTREE                BRANCH  CHANGES  UPSTREAM  COMMITTED   PR  ITEM  WHO  REMOVE                         NOTE
+shop                    main    clean    -         3 days ago  -   -     -    keep: it is the main worktree  current
 shop/.worktrees/log-in  log-in  clean    -         3 days ago  -   -     -    keep: never pushed
 pay                     pay     clean    -         3 days ago  -   -     -    safe to remove
 /elsewhere/help         help    clean    -         3 days ago  -   -     -    safe to remove
 `,
 		70: `shop
     branch main, changes clean, committed 3 days ago, keep: it is the
-    main worktree
+    main worktree, current
 shop/.worktrees/log-in
     branch log-in, changes clean, committed 3 days ago, keep: never
     pushed
