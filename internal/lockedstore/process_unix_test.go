@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -119,4 +121,43 @@ func TestReadOnlyDir(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	checkNoPath(t, err, dir)
+}
+
+// Whoever can open a lock file can hold its lock, so its readers are the writers of the directory.
+func TestLockIsForWriters(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ dir, left, want fs.FileMode }{
+		{0o755, 0, 0o600},
+		{0o755, 0o644, 0o600}, // by an earlier version
+		{0o700, 0o666, 0o600},
+		{0o770, 0o640, 0o640}, // a group shares the directory
+		{0o777, 0o644, 0o644},
+	} {
+		dir := t.TempDir()
+		lock := filepath.Join(dir, lockName)
+		if err := os.MkdirAll(filepath.Dir(lock), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if test.left != 0 {
+			if err := os.WriteFile(lock, nil, test.left); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(lock, test.left); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Chmod(filepath.Dir(lock), test.dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := lockedstore.New(dir, lockName, patience).Change(t.Context(), write()); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(lock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != test.want {
+			t.Errorf("in a directory of mode %o, a lock of mode %o becomes %o, want %o", test.dir, test.left, got, test.want)
+		}
+	}
 }

@@ -141,9 +141,12 @@ func (s *Store) prepare(root *os.Root) error {
 		if err := root.MkdirAll(path.Dir(s.lock), 0o777); err != nil {
 			return fmt.Errorf("create a directory for the lock: %w", rooted.WithoutPath(err))
 		}
-		// Only here, below the root: the locking function opens it by its path. Another user who could
-		// read it could hold the lock.
-		file, err := root.OpenFile(s.lock, os.O_CREATE|os.O_RDONLY, 0o600)
+		// Only here, below the root: the locking function opens it by its path.
+		mode, err := lockMode(root, path.Dir(s.lock))
+		if err != nil {
+			return fmt.Errorf("lock %q: %w", s.lock, rooted.WithoutPath(err))
+		}
+		file, err := root.OpenFile(s.lock, os.O_CREATE|os.O_RDONLY, mode)
 		if err != nil {
 			return fmt.Errorf("lock %q: %w", s.lock, rooted.WithoutPath(err))
 		}
@@ -152,8 +155,23 @@ func (s *Store) prepare(root *os.Root) error {
 		return fmt.Errorf("look at lock %q: %w", s.lock, rooted.WithoutPath(err))
 	case !info.Mode().IsRegular(): // a link could lead anywhere
 		return fmt.Errorf("lock %q is not a regular file; remove it", s.lock)
+	case info.Mode().Perm()&0o077 != 0: // by an earlier version, or shared
+		if mode, err := lockMode(root, path.Dir(s.lock)); err == nil && info.Mode().Perm()&^mode != 0 {
+			_ = root.Chmod(s.lock, info.Mode().Perm()&mode) // only its owner can
+		}
 	}
 	return nil
+}
+
+// lockMode returns the permissions of a lock file in a directory. Whoever can open a lock file can
+// hold the lock, so only those who can change the directory can open it.
+func lockMode(root *os.Root, dir string) (fs.FileMode, error) {
+	info, err := root.Stat(dir)
+	if err != nil {
+		return 0, err
+	}
+	writers := info.Mode().Perm() & 0o022
+	return 0o600 | writers | writers<<1, nil
 }
 
 // queue waits in the system's queue for the lock, so each of many processes gets its turn.
