@@ -87,7 +87,7 @@ func TestServersSyncAfterChanges(t *testing.T) {
 	settings := filepath.Join(config, "copse", "config.yml")
 	write(t, settings, "items:\n  sync: manual\n")
 	env := app.EmptyEnv()
-	env.Dir, env.Environ = clone, g.Env.With("XDG_CONFIG_HOME="+config)
+	env.Dir, env.Environ = clone, g.Env.With("XDG_CONFIG_HOME="+config, "XDG_STATE_HOME="+filepath.Join(dir, "state"))
 
 	var log buffer
 	open := func() (*workspace.Workspace, *workspace.Served) {
@@ -101,6 +101,9 @@ func TestServersSyncAfterChanges(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	if _, _, err := store.InitShared(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := ws.Sync(store).Approve(); err != nil {
 		t.Fatal(err)
 	}
 	call := func(served *workspace.Served, name, arguments string) {
@@ -170,7 +173,7 @@ func TestServersOfClonesClaim(t *testing.T) {
 		g.Commit(clone, "begin")
 		g.Run(clone, "remote", "add", "origin", remote)
 		env := app.EmptyEnv()
-		env.Dir, env.Environ, env.Hostname = clone, g.Env.With("XDG_CONFIG_HOME="+filepath.Join(dir, "config")), name
+		env.Dir, env.Environ, env.Hostname = clone, g.Env.With("XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "XDG_STATE_HOME="+filepath.Join(dir, "state")), name
 		env.Now = func() time.Time { return time.UnixMilli(clock.Load()) }
 		ws := workspace.Open(t.Context(), wiring.Options{Program: "copse", Env: env})
 		store, ok := ws.Items().(*local.Store)
@@ -179,6 +182,9 @@ func TestServersOfClonesClaim(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = store.Close() })
 		if _, _, err := store.InitShared(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := ws.Sync(store).Approve(); err != nil {
 			t.Fatal(err)
 		}
 		served := ws.ServeItems(slog.New(slog.DiscardHandler))

@@ -48,6 +48,7 @@ import (
 	toolworkspace "github.com/copse-dev/copse/internal/toolset/workspace"
 	toolworktrees "github.com/copse-dev/copse/internal/toolset/worktrees"
 	"github.com/copse-dev/copse/internal/turn"
+	"github.com/copse-dev/copse/internal/userdir"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/workflow/claims"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
@@ -155,7 +156,10 @@ func (w *Workspace) Warn() {
 // Sync returns the synchronizer of a shared store with its branch and a remote.
 func (w *Workspace) Sync(store item.Store) *itemsync.Sync {
 	files, _ := store.(*local.Store)
-	return itemsync.New(itemsync.Options{Session: w.Session, Store: files, User: w.Settings.User.Get, Env: w.env.Environ, Now: w.env.Now})
+	return itemsync.New(itemsync.Options{
+		Session: w.Session, Store: files, User: w.Settings.User.Get,
+		Approved: itemsync.Approved{Dir: userdir.Dir(w.env.StateDir("stores"))}, Env: w.env.Environ, Now: w.env.Now,
+	})
 }
 
 // Commands returns the registries of prompts, and the runner that executes them.

@@ -36,8 +36,10 @@ type Options struct {
 	Store *local.Store
 	// User returns the user's settings.
 	User func() (settings.User, error)
-	Env  []string
-	Now  func() time.Time
+	// Approved are the stores whose remotes may be contacted without a request.
+	Approved Approved
+	Env      []string
+	Now      func() time.Time
 }
 
 // Sync keeps one store in step.
@@ -45,6 +47,27 @@ type Sync struct{ o Options }
 
 // New returns the sync of a store.
 func New(o Options) *Sync { return &Sync{o} }
+
+// Approve records that the user has created the store, or has asked for its sync: from now on, the
+// other functions contact its remote. It does nothing if the store is not shared.
+func (s *Sync) Approve() error {
+	if !s.shared() {
+		return nil
+	}
+	path, err := s.o.Store.Path()
+	if err != nil {
+		return err
+	}
+	return s.o.Approved.add(path)
+}
+
+// approved returns [ErrNotApproved] unless the user has approved the store.
+func (s *Sync) approved() error {
+	if path, err := s.o.Store.Path(); err != nil || !s.o.Approved.has(path) {
+		return cmp.Or(err, ErrNotApproved)
+	}
+	return nil
+}
 
 // Open returns the syncer of the store with a remote: the one with this name or address; if it is
 // "", the one named origin, or else the only one, or else none. Close the branch after use.
@@ -144,7 +167,7 @@ func remoteOf(ctx context.Context, repo *git.Repo, chosen string) (*sidebranch.R
 func (s *Sync) shared() bool { return s.o.Store != nil && s.o.Store.Shared() }
 
 // Publish exchanges the store once if clones share it. decided is false if none do: the store is
-// not shared, or has no remote.
+// not shared, or has no remote. The error is [ErrNotApproved] if the user has not approved the store.
 func (s *Sync) Publish(ctx context.Context) (decided bool, err error) {
 	if !s.shared() {
 		return false, nil
@@ -157,6 +180,9 @@ func (s *Sync) Publish(ctx context.Context) (decided bool, err error) {
 	if syncer.Remote == nil {
 		return false, nil
 	}
+	if err := s.approved(); err != nil {
+		return true, err
+	}
 	r, err := syncer.Sync(ctx)
 	if err = cmp.Or(err, r.Offline); err == nil {
 		s.o.Store.PublishedClaims()
@@ -165,7 +191,8 @@ func (s *Sync) Publish(ctx context.Context) (decided bool, err error) {
 }
 
 // AfterChange exchanges the store once if it is shared and the user's settings request a sync after
-// each change, or if claims have changed, which other clones must know.
+// each change, or if claims have changed, which other clones must know. The error is
+// [ErrNotApproved] if there is a remote, and the user has not approved the store.
 func (s *Sync) AfterChange(ctx context.Context) error {
 	if !s.shared() {
 		return nil
@@ -180,6 +207,11 @@ func (s *Sync) AfterChange(ctx context.Context) error {
 		return err
 	}
 	defer syncer.Branch.Close()
+	if syncer.Remote != nil {
+		if err := s.approved(); err != nil {
+			return err
+		}
+	}
 	if claims {
 		s.o.Store.PublishedClaims() // before, so that what changes meanwhile is known to be new
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/postgres"
 	"github.com/copse-dev/copse/internal/item/remerge"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
 // Commands returns the commands: init, iteration, config, doctor, sync, migrate, move, and
@@ -85,7 +86,7 @@ parent directory, does not change. There are three ways to store the items:
 
 "doctor" shows the active mode.`,
 		Args: app.NoArgs,
-		RunE: c.Run(func(ctx context.Context, store item.Store, _ []string) error {
+		RunE: c.RunIn(func(ctx context.Context, ws *workspace.Workspace, store item.Store, _ []string) error {
 			s, ok := store.(*local.Store)
 			if !ok {
 				return c.initDatabase(ctx, store, asJSON, share || driver)
@@ -94,7 +95,7 @@ parent directory, does not change. There are three ways to store the items:
 				return err
 			}
 			if share {
-				return c.initShared(ctx, s, asJSON)
+				return c.initShared(ctx, ws, s, asJSON)
 			}
 			created, err := s.Init(ctx)
 			if err != nil {
@@ -156,11 +157,22 @@ func (c cli) initDatabase(ctx context.Context, s item.Store, asJSON, files bool)
 	return c.Out().Line("Created the project in the database. Next: %s create \"TITLE\"", c.Program)
 }
 
+// approve lets copse contact the remote of a shared store, because the user asked for the store or
+// its sync.
+func (c cli) approve(ws *workspace.Workspace, s item.Store) {
+	if err := ws.Sync(s).Approve(); err != nil {
+		c.Env.Notef("note: claims reach the remote only with `%s`: %v", strings.TrimSpace(c.Project("sync")), err)
+	}
+}
+
 // initShared creates the store that all worktrees share.
-func (c cli) initShared(ctx context.Context, s *local.Store, asJSON bool) error {
+func (c cli) initShared(ctx context.Context, ws *workspace.Workspace, s *local.Store, asJSON bool) error {
 	created, from, err := s.InitShared(ctx)
 	if err != nil {
 		return err
+	}
+	if created {
+		c.approve(ws, s)
 	}
 	o := c.Out()
 	if asJSON {

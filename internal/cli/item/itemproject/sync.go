@@ -80,6 +80,7 @@ your own git configuration.`,
 				return err
 			}
 			defer syncer.Branch.Close()
+			c.approve(ws, s)
 			if o.watch {
 				return c.keepSynced(ctx, syncer, o)
 			}
