@@ -123,7 +123,7 @@ func TestReadOnlyDir(t *testing.T) {
 	checkNoPath(t, err, dir)
 }
 
-// Whoever can open a lock file can hold its lock, so its readers are the writers of the directory.
+// A user who can open a lock file can hold the lock, so only the writers of its directory can open it.
 func TestLockIsForWriters(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ dir, left, want fs.FileMode }{

@@ -163,7 +163,7 @@ func (s *Store) prepare(root *os.Root) error {
 	return nil
 }
 
-// lockMode returns the permissions of a lock file in a directory. Whoever can open a lock file can
+// lockMode returns the permissions of a lock file in a directory. A user who can open a lock file can
 // hold the lock, so only those who can change the directory can open it.
 func lockMode(root *os.Root, dir string) (fs.FileMode, error) {
 	info, err := root.Stat(dir)
