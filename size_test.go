@@ -33,17 +33,15 @@ var sizes = map[string]struct {
 		120, "the layer that surfaces ask; what a task may do is decided in recipe",
 	},
 	"internal/board":             {1475, "one protocol between the server and an open page: parts, their differences, and the stream"},
-	"internal/cli/branch":        {1900, "a file for each command of one noun"},
+	"internal/cli/branch":        {1450, "the commands of one noun, which find a repository and complete branches in one way"},
 	"internal/git":               {1900, "one method each of the one value that reads a repository"},
 	"internal/github/githubtest": {2200, "one server with the routes of one API"},
 	"internal/item":              {2450, "the rules of items, claims and histories, which every backend keeps"},
-	"internal/item/gitmerge":     {1500, "one merge that git has open, from reading it to finishing it"},
+	"internal/item/gitmerge":     {1450, "one merge that git has open, from reading it to finishing it"},
 	"internal/item/itemtest":     {1700, "one contract: what holds for items, claims and histories"},
 	"internal/item/local":        {1800, "each method of a store holds its lock, and brings the packages below together"},
-	"internal/item/ticfile":      {1400, "one format, with the splice that keeps what a person wrote"},
-	"internal/item/yamlmap":      {1600, "one parser"},
 	"internal/mcpserver":         {1800, "the server, and its extensions of the protocol, each over the whole of it"},
-	"internal/toolset/items":     {1900, "fourteen tools over one form of an item"},
+	"internal/toolset/items":     {1450, "fourteen tools over one form of an item"},
 }
 
 func TestPackagesHaveOneJob(t *testing.T) {

@@ -145,15 +145,14 @@ func (w *Worktrees) List(ctx context.Context) ([]Worktree, error) {
 	if err != nil {
 		return nil, err
 	}
-	items, claims := w.items(ctx), w.claims(ctx)
+	work := w.work(ctx)
 	for i := range all {
 		one := &all[i]
 		if one.Missing {
 			continue
 		}
 		w.stack(ctx, one)
-		one.Item = items(*one)
-		one.Claims = claims(one.Path)
+		work(one)
 		w.company(ctx, one)
 		track, known := tracking[one.Branch]
 		one.Upstream, one.UpstreamGone, one.Ahead, one.Behind = track.Upstream, track.Gone, track.Ahead, track.Behind
@@ -233,52 +232,33 @@ func (w *Worktrees) stack(ctx context.Context, one *Worktree) {
 	}
 }
 
-// claims returns a function that finds the claims of the agents in a worktree.
-func (w *Worktrees) claims(ctx context.Context) func(path string) []Claim {
+// work returns a function that adds the item of a worktree, by its branch or its directory, and the
+// claims of the agents in it. The items are read once.
+func (w *Worktrees) work(ctx context.Context) func(*Worktree) {
+	none := func(*Worktree) {}
 	if w.o.Items == nil {
-		return func(string) []Claim { return nil }
-	}
-	snapshot, err := w.o.Items.Snapshot(ctx)
-	if err != nil {
-		return func(string) []Claim { return nil }
-	}
-	return func(path string) []Claim {
-		var list []Claim
-		for _, it := range snapshot.Claims() {
-			if c, _ := snapshot.Claim(it.ID); c.Holder.Worktree != "" && filepath.Clean(c.Holder.Worktree) == path {
-				list = append(list, Claim{ID: it.ID, Title: it.Title, Agent: cleantext.Line(c.Holder.Name), Expires: c.End().UTC()})
-			}
-		}
-		return list
-	}
-}
-
-// items returns a function that finds the item of a worktree, by its branch or its directory.
-func (w *Worktrees) items(ctx context.Context) func(Worktree) *Item {
-	none := func(Worktree) *Item { return nil }
-	if w.o.Items == nil {
-		return none
-	}
-	links, err := w.o.Items.Links(ctx)
-	if err != nil || len(links) == 0 {
 		return none
 	}
 	snapshot, err := w.o.Items.Snapshot(ctx)
 	if err != nil {
 		return none
 	}
-	return func(one Worktree) *Item {
-		var best *Item
+	links, _ := w.o.Items.Links(ctx) // without them, the claims are still known
+	return func(one *Worktree) {
 		for id, link := range links {
 			if link.Branch != one.Branch && (link.Worktree == "" || filepath.Clean(link.Worktree) != one.Path) {
 				continue
 			}
 			found, err := snapshot.Find(id)
-			if err == nil && (best == nil || id < best.ID) {
-				best = &Item{ID: id, Title: found.Title}
+			if err == nil && (one.Item == nil || id < one.Item.ID) {
+				one.Item = &Item{ID: id, Title: found.Title}
 			}
 		}
-		return best
+		for _, it := range snapshot.Claims() {
+			if c, _ := snapshot.Claim(it.ID); c.Holder.Worktree != "" && filepath.Clean(c.Holder.Worktree) == one.Path {
+				one.Claims = append(one.Claims, Claim{ID: it.ID, Title: it.Title, Agent: cleantext.Line(c.Holder.Name), Expires: c.End().UTC()})
+			}
+		}
 	}
 }
 
