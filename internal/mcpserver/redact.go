@@ -21,45 +21,50 @@ func (s *Server) redacted(next mcp.MethodHandler) mcp.MethodHandler {
 		if err != nil {
 			return result, s.redactError(err)
 		}
-		switch r := result.(type) {
-		case *mcp.CallToolResult:
-			s.redactCall(r)
-		case *task:
-			if r.StatusMessage = cleantext.Cut(s.redactText(r.StatusMessage), maxStatus); r.Result != nil {
-				s.redactCall(r.Result)
-			}
-		case *mcp.ReadResourceResult:
-			for _, c := range r.Contents {
-				if c.MIMEType != pageMIMEType { // a page is a part of the program
-					c.Text = s.redactText(c.Text)
-				}
-			}
-		case *mcp.GetPromptResult:
-			for _, m := range r.Messages {
-				if text, ok := m.Content.(*mcp.TextContent); ok {
-					text.Text = s.redactText(text.Text)
-				}
-			}
-		case *mcp.ListPromptsResult:
-			r.Prompts = cleaned(r.Prompts, func(p *mcp.Prompt) {
-				p.Arguments = cleaned(p.Arguments, func(a *mcp.PromptArgument) { s.redactAll(&a.Name, &a.Title, &a.Description) })
-				s.redactAll(&p.Name, &p.Title, &p.Description)
-			})
-		case *mcp.ListResourcesResult:
-			r.Resources = cleaned(r.Resources, func(r *mcp.Resource) { s.redactAll(&r.URI, &r.Name, &r.Title, &r.Description) })
-		case *mcp.CompleteResult:
-			r.Completion.Values = slices.Clone(r.Completion.Values)
-			for i := range r.Completion.Values {
-				s.redactAll(&r.Completion.Values[i])
-			}
-		case *listSkillsResult:
-			for i := range r.Skills {
-				s.redactSkill(&r.Skills[i])
-			}
-		case *getSkillResult:
-			s.redactSkill(&r.Skill)
-		}
+		s.redactResult(result)
 		return result, nil
+	}
+}
+
+// redactResult removes the secrets from a result.
+func (s *Server) redactResult(result mcp.Result) {
+	switch r := result.(type) {
+	case *mcp.CallToolResult:
+		s.redactCall(r)
+	case *task:
+		if r.StatusMessage = cleantext.Cut(s.redactText(r.StatusMessage), maxStatus); r.Result != nil {
+			s.redactCall(r.Result)
+		}
+	case *mcp.ReadResourceResult:
+		for _, c := range r.Contents {
+			if c.MIMEType != pageMIMEType { // a page is a part of the program
+				c.Text = s.redactText(c.Text)
+			}
+		}
+	case *mcp.GetPromptResult:
+		for _, m := range r.Messages {
+			if text, ok := m.Content.(*mcp.TextContent); ok {
+				text.Text = s.redactText(text.Text)
+			}
+		}
+	case *mcp.ListPromptsResult:
+		r.Prompts = cleaned(r.Prompts, func(p *mcp.Prompt) {
+			p.Arguments = cleaned(p.Arguments, func(a *mcp.PromptArgument) { s.redactAll(&a.Name, &a.Title, &a.Description) })
+			s.redactAll(&p.Name, &p.Title, &p.Description)
+		})
+	case *mcp.ListResourcesResult:
+		r.Resources = cleaned(r.Resources, func(r *mcp.Resource) { s.redactAll(&r.URI, &r.Name, &r.Title, &r.Description) })
+	case *mcp.CompleteResult:
+		r.Completion.Values = slices.Clone(r.Completion.Values)
+		for i := range r.Completion.Values {
+			s.redactAll(&r.Completion.Values[i])
+		}
+	case *listSkillsResult:
+		for i := range r.Skills {
+			s.redactSkill(&r.Skills[i])
+		}
+	case *getSkillResult:
+		s.redactSkill(&r.Skill)
 	}
 }
 

@@ -183,6 +183,12 @@ func (p *PullRequest) Model(asOf time.Time) pullrequest.PullRequest {
 			}
 		}
 	}
+	p.requested(&pr)
+	return pr
+}
+
+// requested adds the reviewers and teams who are asked for a review.
+func (p *PullRequest) requested(pr *pullrequest.PullRequest) {
 	for _, r := range p.Requests.Nodes {
 		switch {
 		case r == nil || r.Reviewer == nil:
@@ -197,7 +203,6 @@ func (p *PullRequest) Model(asOf time.Time) pullrequest.PullRequest {
 		}
 	}
 	pr.Notes = slices.Compact(pr.Notes)
-	return pr
 }
 
 // lower returns one of GraphQL's constants in REST's spelling.

@@ -310,12 +310,6 @@ const giveBackStatement = `delete from copse.claim k using copse.project p
 	where p.name = $1 and k.project_id = p.id and k.item_id = $2 and k.holder = $3 and k.gone is null and k.expires > clock_timestamp()
 	returning ` + row.ClaimColumns + ", k.project_id" + connection.ProcessColumn
 
-// more is a row with more columns than scanClaim reads.
-type more struct {
-	pgx.Row
-	into []any
-}
-
 // renewEvery is how often the claims of an agent are looked at: less than a part of the
 // shortest lease that is worth writing down.
 const renewEvery = item.MinLease / item.RenewalsPerLease / 2

@@ -218,7 +218,7 @@ func (k *killing) branchState() writer {
 func (k *killing) repositories() (writer, error) {
 	var repos []string
 	for i := range 40 {
-		repo := filepath.Join(k.Rig.Dir, fmt.Sprintf("repo-%d", i))
+		repo := filepath.Join(k.Dir, fmt.Sprintf("repo-%d", i))
 		if out, err := exec.CommandContext(k.Context, "git", "init", "-q", repo).CombinedOutput(); err != nil {
 			return writer{}, fmt.Errorf("git init: %w: %s", err, out)
 		}
