@@ -59,31 +59,53 @@ func TestUnmerged(t *testing.T) {
 	}
 }
 
-func TestReadLog(t *testing.T) {
+// Both formats of refs give the same reflogs.
+func TestLogs(t *testing.T) {
 	t.Parallel()
-	g := gittest.New(t)
-	dir := t.TempDir()
-	g.Run(dir, "init", "-q", "-b", "main")
-	g.Run(dir, "commit", "-q", "--allow-empty", "-m", "base")
-	base := strings.TrimSpace(g.Run(dir, "rev-parse", "HEAD"))
-	g.Run(dir, "checkout", "-q", "-b", "by-head")
-	g.Run(dir, "commit", "-q", "--allow-empty", "-m", "more")
-	tip := strings.TrimSpace(g.Run(dir, "rev-parse", "HEAD"))
-	g.Run(dir, "branch", "by/name", "main")
-	g.Run(dir, "branch", "forgotten", "main")
-	g.Run(dir, "reflog", "expire", "--expire=all", "refs/heads/forgotten")
-	common := dir + "/.git"
-	g.Run(dir, "branch", "old", "main")
-	g.Run(dir, "branch", "-m", "old", "new")
-	for branch, want := range map[string]history.Log{
-		"by-head":   {Commit: base, Held: map[string]bool{base: false, tip: true}},
-		"by/name":   {Commit: base, From: "main", Held: map[string]bool{base: false}},
-		"new":       {Commit: base, From: "main", Held: map[string]bool{base: false}, Names: []string{"old"}},
-		"forgotten": {Held: map[string]bool{}},
-		"gone":      {Held: map[string]bool{}},
-	} {
-		if diff := cmp.Diff(want, history.ReadLog(common, branch)); diff != "" {
-			t.Errorf("%s: %s", branch, diff)
-		}
+	for _, format := range []string{"files", "reftable"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			g := gittest.New(t)
+			var args []string
+			if format != "files" {
+				args = append(args, "--ref-format="+format)
+			}
+			dir := g.Init(args...)
+			g.Run(dir, "commit", "-q", "--allow-empty", "-m", "base")
+			base := strings.TrimSpace(g.Run(dir, "rev-parse", "HEAD"))
+			g.Run(dir, "checkout", "-q", "-b", "by-head")
+			g.Run(dir, "commit", "-q", "--allow-empty", "-m", "more")
+			tip := strings.TrimSpace(g.Run(dir, "rev-parse", "HEAD"))
+			g.Run(dir, "branch", "by/name", "main")
+			g.Run(dir, "branch", "forgotten", "main")
+			g.Run(dir, "reflog", "expire", "--expire=all", "refs/heads/forgotten")
+			g.Run(dir, "branch", "old", "main")
+			g.Run(dir, "branch", "-m", "old", "new")
+			g.Run(dir, "checkout", "-q", "-b", "rebased", "main")
+			g.Run(dir, "commit", "-q", "--allow-empty", "-m", "mine")
+			mine := strings.TrimSpace(g.Run(dir, "rev-parse", "HEAD"))
+			g.Run(dir, "rebase", "-q", "--keep-empty", "by-head")
+			moved := strings.TrimSpace(g.Run(dir, "rev-parse", "HEAD"))
+			repo, err := git.Discover(t.Context(), dir, git.Options{Env: g.Env})
+			if err != nil {
+				t.Fatal(err)
+			}
+			logs, err := history.Logs(t.Context(), repo.Program(), repo.CommonDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for branch, want := range map[string]history.Log{
+				"by-head":   {Commit: base, Held: map[string]bool{base: false, tip: true}},
+				"by/name":   {Commit: base, From: "main", Held: map[string]bool{base: false}},
+				"new":       {Commit: base, From: "main", Held: map[string]bool{base: false}, Names: []string{"old"}},
+				"rebased":   {Commit: base, From: "main", Onto: []string{tip}, Held: map[string]bool{base: false, mine: true, moved: true}},
+				"forgotten": {Held: map[string]bool{}},
+				"gone":      {Held: map[string]bool{}},
+			} {
+				if diff := cmp.Diff(want, logs(branch)); diff != "" {
+					t.Errorf("%s: %s", branch, diff)
+				}
+			}
+		})
 	}
 }

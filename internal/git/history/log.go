@@ -2,11 +2,16 @@ package history
 
 import (
 	"bufio"
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/regular"
 )
 
@@ -29,10 +34,49 @@ type Log struct {
 	Damaged bool
 }
 
+// created is the beginning of the reason for a branch that was created.
+const created = "branch: Created from "
+
 // maxLog is the maximum size of a reflog: some hundred thousand changes of one branch.
 const maxLog = 64 << 20
 
-// ReadLog returns the reflog of a branch, an empty one if there is none. commonDir is git's
+// Logs returns a function that returns the reflog of a branch. Refs in the reftable format have
+// their reflogs in the tables, from which git reads those of all branches at once.
+func Logs(ctx context.Context, git program.Git, commonDir string) (func(branch string) Log, error) {
+	if _, err := os.Lstat(filepath.Join(commonDir, "reftable")); err != nil {
+		return func(branch string) Log { return ReadLog(commonDir, branch) }, nil //nolint:nilerr // refs are in files
+	}
+	out, err := git.Run(ctx, "log", "--walk-reflogs", "--branches", "-z", "--no-color", "--no-show-signature", "--format=%gD%n%H%n%gs", "--")
+	if err != nil {
+		return nil, fmt.Errorf("read the reflogs of the branches: %w", err)
+	}
+	logs := make(map[string]*Log)
+	// Git lists the newest entry of a branch first.
+	for _, entry := range slices.Backward(strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")) {
+		fields := strings.SplitN(entry, "\n", 3)
+		if len(fields) != 3 {
+			continue // no branch has a reflog
+		}
+		name, _, _ := strings.Cut(fields[0], "@{")
+		log, known := logs[name]
+		if !known {
+			log = &Log{Held: make(map[string]bool)}
+			logs[name] = log
+			if strings.HasPrefix(fields[2], created) || strings.HasPrefix(fields[2], "commit (initial)") {
+				log.begin(fields[1], fields[2])
+			}
+		}
+		log.add(fields[1], fields[2])
+	}
+	return func(branch string) Log {
+		if log := logs[branch]; log != nil {
+			return *log
+		}
+		return Log{Held: make(map[string]bool)}
+	}, nil
+}
+
+// ReadLog returns the reflog of a branch whose ref is a file, an empty one if there is none. commonDir is git's
 // directory for all worktrees.
 func ReadLog(commonDir, branch string) Log {
 	log := Log{Held: make(map[string]bool)}
@@ -51,23 +95,32 @@ func ReadLog(commonDir, branch string) Log {
 			log.Damaged = true
 			continue
 		}
-		old, commit := fields[0], fields[1]
-		if first && strings.Trim(old, "0") == "" {
-			log.Commit = commit
-			if from, ok := strings.CutPrefix(why, "branch: Created from "); ok && from != "HEAD" {
-				log.From = strings.TrimPrefix(strings.TrimPrefix(from, prefix), "refs/remotes/")
-			}
+		if first && strings.Trim(fields[0], "0") == "" {
+			log.begin(fields[1], why)
 		}
-		if onto, ok := rebased(why); ok {
-			log.Onto = append([]string{onto}, log.Onto...)
-		}
-		if was, ok := renamed(why); ok {
-			log.Names = append([]string{was}, log.Names...)
-		}
-		log.Held[commit] = log.Held[commit] || made(why)
+		log.add(fields[1], why)
 	}
 	log.Damaged = log.Damaged || lines.Err() != nil
 	return log
+}
+
+// begin notes the entry of a new branch.
+func (log *Log) begin(commit, why string) {
+	log.Commit = commit
+	if from, ok := strings.CutPrefix(why, created); ok && from != "HEAD" {
+		log.From = strings.TrimPrefix(strings.TrimPrefix(from, prefix), "refs/remotes/")
+	}
+}
+
+// add notes an entry. Call it for the oldest first.
+func (log *Log) add(commit, why string) {
+	if onto, ok := rebased(why); ok {
+		log.Onto = append([]string{onto}, log.Onto...)
+	}
+	if was, ok := renamed(why); ok {
+		log.Names = append([]string{was}, log.Names...)
+	}
+	log.Held[commit] = log.Held[commit] || made(why)
 }
 
 // rebased returns the commit after "onto" in "rebase (finish): refs/heads/b onto 1a2b…".

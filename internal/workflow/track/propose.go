@@ -77,10 +77,14 @@ func (t *Tracker) Propose(ctx context.Context, q Question) (Answer, error) {
 // remembered returns the reflogs of all branches, and which of the commits where branches began no
 // root has.
 func (t *Tracker) remembered(ctx context.Context, k adopt.Known) (map[string]history.Log, map[string]bool, error) {
+	read, err := history.Logs(ctx, t.repo.Program(), t.repo.CommonDir())
+	if err != nil {
+		return nil, nil, err
+	}
 	logs := make(map[string]history.Log, len(k.History.Tips))
 	var began, roots []string
 	for name := range k.History.Tips {
-		log := history.ReadLog(t.repo.CommonDir(), name)
+		log := read(name)
 		logs[name] = log
 		if began = append(began, log.Onto...); log.Commit != "" {
 			began = append(began, log.Commit)

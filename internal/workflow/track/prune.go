@@ -39,8 +39,12 @@ func (t *Tracker) Prune(ctx context.Context, offline bool) (Pruning, error) {
 	if err != nil {
 		return Pruning{}, err
 	}
+	logs, err := history.Logs(ctx, t.repo.Program(), t.repo.CommonDir())
+	if err != nil {
+		return Pruning{}, err
+	}
 	for _, name := range names {
-		known.Logs[name] = history.ReadLog(t.repo.CommonDir(), name)
+		known.Logs[name] = logs(name)
 	}
 	var out Pruning
 	merged := make(map[string]pullrequest.PullRequest) // by head branch
