@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/postgres"
 	"github.com/copse-dev/copse/internal/item/postgres/address"
 	"github.com/copse-dev/copse/internal/item/postgres/connection"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/watch"
 )
 
@@ -62,15 +63,32 @@ func (w *Workspace) itemsAt(at, name string) *postgres.Store {
 			if formErr != nil {
 				return nil, fmt.Errorf("%s %w", name, formErr)
 			}
-			config, err := a.Config(address.Environment{Getenv: w.env.Getenv, Home: w.env.Home(), GOOS: w.env.GOOS})
-			if err != nil {
-				return nil, err
-			}
-			w.env.Secrets.AddLogin(config.ConnConfig.User, config.ConnConfig.Password)
-			return config, nil
+			return w.connection(a)
 		}},
 		Project: func() (string, error) { return w.projectOf(a) }, Done: w.done,
 	})
+}
+
+// connection returns how to connect to a database. Its login, which a service file or .pgpass can
+// contain, is then a known secret.
+func (w *Workspace) connection(a address.Address) (*pgxpool.Config, error) {
+	config, err := a.Config(address.Environment{Getenv: w.env.Getenv, Home: w.env.Home(), GOOS: w.env.GOOS})
+	if err != nil {
+		return nil, err
+	}
+	w.env.Secrets.AddLogin(config.ConnConfig.User, config.ConnConfig.Password)
+	return config, nil
+}
+
+// knowDatabase makes the login of the chosen database a known secret before anything connects.
+func (w *Workspace) knowDatabase(*secret.Set) {
+	at, _, chosen := w.database()
+	if !chosen {
+		return
+	}
+	if a, err := address.Parse(at); err == nil {
+		_, _ = w.connection(a) // the first connection reports the error
+	}
 }
 
 // projectOf returns the name of the project in a database.

@@ -100,6 +100,7 @@ func Open(ctx context.Context, o wiring.Options) *Workspace {
 		Settings: settings.Open(o.Env.SettingsFile(), worktree.Workspace()),
 		process:  sync.OnceValue(func() family.Process { return family.Identify(os.Getpid()) }),
 	}
+	o.Env.Secrets.Later(w.knowDatabase)
 	w.radar = sync.OnceValue(func() *conflicts.Radar {
 		options := conflicts.Options{
 			Branches: sources.Branches, CacheDir: o.Env.ConflictsDir(), Git: git.Options{Env: o.Env.Environ}, Now: o.Env.Now,
