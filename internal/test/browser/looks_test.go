@@ -77,8 +77,7 @@ func (b *tab) looksLike(path string, smaller int) {
 		b.t.Fatalf("%s has another size: %v", name, now.Bounds())
 	}
 	if share := differing(was, now); share > tolerance {
-		kept := filepath.Join(b.t.TempDir(), name+".png")
-		b.t.Errorf("%s differs in %.1f%% of its blocks, more than %.0f%%; look at the page, then run COPSE_UPDATE=1 go test ./internal/test/browser (%s)", name, share*100, tolerance*100, kept)
+		b.t.Errorf("%s differs in %.1f%% of its blocks, more than %.0f%%; run COPSE_UPDATE=1 go test ./internal/test/browser, and look at the picture", name, share*100, tolerance*100)
 	}
 }
 
