@@ -33,8 +33,9 @@ var (
 	}
 	// interpreters run a program from a file, which must be a constant, or from their input.
 	interpreters = []string{
-		"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "pwsh", "powershell", "cmd",
-		"awk", "gawk", "mawk", "nawk", "sed", "perl", "ruby", "node", "deno", "bun", "php", "lua", "tclsh", "osascript", "m4", "bc", "dc", "ed", "ex", "vi", "vim", "nvim",
+		"sh", "bash", "rbash", "dash", "ash", "zsh", "rzsh", "ksh", "rksh", "mksh", "rmksh", "lksh", "oksh", "pdksh", "yash", "posh", "bosh", "sash", "hush",
+		"osh", "ysh", "fish", "csh", "tcsh", "elvish", "nu", "xonsh", "pwsh", "powershell", "cmd",
+		"awk", "gawk", "mawk", "nawk", "sed", "pypy", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "tclsh", "wish", "Rscript", "julia", "guile", "osascript", "m4", "bc", "dc", "ed", "ex", "vi", "vim", "nvim",
 		"psql", "mysql", "sqlite3", "gdb",
 	}
 	// wrappers run another command, which is one of their arguments.
@@ -236,7 +237,7 @@ func (s *script) call(n *syntax.CallExpr, around []syntax.Node) (plain int) {
 	case !literal, name == "", slices.Contains(evaluators, base):
 		s.content(n)
 		return 0
-	case slices.Contains(interpreters, base), strings.HasPrefix(base, "python"):
+	case interprets(base):
 		s.interpreter(n.Args[1:])
 	case slices.Contains(wrappers, base):
 		s.wrapper(base, n.Args[1:])
@@ -292,6 +293,13 @@ func inserted(n syntax.Node) (count int) {
 	return count
 }
 
+// interprets reports whether a command is an interpreter. Its name can have a version, as in lua5.4
+// and ksh93, and an extension on Windows.
+func interprets(base string) bool {
+	base = strings.TrimSuffix(base, ".exe")
+	return strings.HasPrefix(base, "python") || slices.Contains(interpreters, strings.TrimRight(base, "0123456789.-"))
+}
+
 // interpreter examines the arguments of an interpreter. The first one that is not an option names the
 // program, or is its text.
 func (s *script) interpreter(args []*syntax.Word) {
@@ -320,7 +328,7 @@ func (s *script) wrapper(base string, args []*syntax.Word) {
 			continue
 		}
 		inner := path.Base(text)
-		if slices.Contains(evaluators[1:], inner) && inner != "." || inner == "eval" || slices.Contains(interpreters, inner) || strings.HasPrefix(inner, "python") || slices.Contains(namers, inner) ||
+		if slices.Contains(evaluators[1:], inner) && inner != "." || inner == "eval" || interprets(inner) || slices.Contains(namers, inner) ||
 			slices.Contains([]string{"declare", "typeset", "local", "export", "readonly", "printf", "test", "["}, inner) || base == "env" && strings.HasPrefix(text, "-") {
 			s.content(wordsOf(args)...)
 			return

@@ -98,7 +98,7 @@ func TestSplice(t *testing.T) {
 		{"r x:\n  @printf '%s\\n' {{quote(x)}} && test -n {{quote(x)}} && [ {{quote(x)}} = a ] || true", false},
 		{"r x:\n  @cargo test {{quote(x)}} 2>/dev/null || echo {{quote(x)}} > out.txt", false},
 		{"r x:\n  @sudo -u nobody ls {{quote(x)}} || env A=b ls {{quote(x)}} || command ls {{quote(x)}} || find . -name {{quote(x)}}", false},
-		{"r x:\n  @python3 script.py {{quote(x)}} || awk '{print}' {{quote(x)}} || sh script.sh {{quote(x)}} || sed -n 1p {{quote(x)}}", false},
+		{"r x:\n  @python3 script.py {{quote(x)}} || awk '{print}' {{quote(x)}} || sh script.sh {{quote(x)}} || rbash script.sh {{quote(x)}} || perl5.40 script.pl {{quote(x)}} || sed -n 1p {{quote(x)}}", false},
 		{"r x:\n  #!/usr/bin/env bash\n  set -euo pipefail\n  for i in 1 2; do echo {{quote(x)}}; done\n  [[ {{quote(x)}} == a* ]] || true", false},
 		{"r x:\n  #!/usr/bin/env bash\n  y={{quote(x)}}\n  export Z=\"$y\"\n  local_file() { echo \"$1\"; }\n  local_file \"$y\" | cat\n  case \"$y\" in a) echo b;; esac", false},
 		{"set positional-arguments\nr x:\n  @test -n \"$1\" && echo \"$#\" \"$1\" \"${1:-none}\" \"${1#a}\"", false},
@@ -106,6 +106,9 @@ func TestSplice(t *testing.T) {
 		{"v := 'ls'\nr x:\n  @{{v}} {{ if x == '' { '' } else { quote(x) } }}", false},
 		// Spliced.
 		{"r x:\n  @bash -x {{quote(x)}} || \"sh\" -c {{quote(x)}}", true},
+		{"r x:\n  @rbash -c {{quote(x)}} || yash -c {{quote(x)}}", true},
+		{"r x:\n  @ksh93 -c {{quote(x)}}", true},
+		{"r x:\n  @env posh -c {{quote(x)}} || sudo lua5.4 -e {{quote(x)}}", true},
 		{"r x:\n  @$SHELL -c {{quote(x)}}", true},
 		{"r x:\n  @\"${SHELL}\" -c {{quote(x)}}", true},
 		{"r x:\n  @e''val {{quote(x)}}", true},
