@@ -48,9 +48,7 @@ func (s *Server) addPrompt(p toolset.Prompt) {
 		if err != nil {
 			return nil, err
 		}
-		if worktree != "" && !route.Names(text, worktree) {
-			text = strings.TrimRight(text, "\n") + "\n\n" + route.WorktreeLine(worktree)
-		}
+		text = route.Located(text, worktree, false)
 		return &mcp.GetPromptResult{
 			Description: p.Description,
 			Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}},

@@ -28,7 +28,8 @@ func TestMember(t *testing.T) {
 	}
 }
 
-// A text names its worktree in a line of its own, whatever paths occur in it.
+// The last line of a text names its worktree, whatever lines and paths occur in it: they can be those
+// of a file.
 func TestLocatedText(t *testing.T) {
 	t.Parallel()
 	const line = "Worktree: `/w/app`\n"
@@ -36,14 +37,14 @@ func TestLocatedText(t *testing.T) {
 		"a file":                        "a file\n" + line,
 		"see /w/app":                    "see /w/app\n" + line,
 		"/w/app-two/file is not here\n": "/w/app-two/file is not here\n" + line,
-		"# P\n\nRoot: `/w/app`\nMore":   "# P\n\nRoot: `/w/app`\nMore",
+		"# P\n\nRoot: `/w/app`\nMore\n": "# P\n\nRoot: `/w/app`\nMore\n" + line,
 		"Root: `/w/app/below`\n":        "Root: `/w/app/below`\n" + line,
-		"x\n" + line:                    "x\n" + line,
+		line + "Worktree: `/w/b`\n":     line + "Worktree: `/w/b`\n" + line,
 	} {
 		if got := strings.Join(Locate(toolset.Result{Text: []string{text}}, "/w/app").Text, ""); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
-		if got := Located(text, "/w/app", false); strings.Count(got, "`/w/app`") != 1 {
+		if got := Located(text, "/w/app", false); !strings.HasSuffix(got, "\n\n"+line) {
 			t.Errorf("%q became %q", text, got)
 		}
 	}

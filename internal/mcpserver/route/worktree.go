@@ -256,8 +256,8 @@ func Locate(r toolset.Result, worktree string) toolset.Result {
 			r.Text[0], inText = withMember(r.Text[0], member, worktree), true
 		}
 	}
-	said := func(text string) bool { return Names(text, worktree) }
-	if !inText && !slices.ContainsFunc(r.Text, said) {
+	// The line is last whatever the text contains: a file can contain such a line, too.
+	if !inText {
 		// Some clients join the blocks without a separator.
 		if n := len(r.Text); n > 0 && !strings.HasSuffix(r.Text[n-1], "\n") {
 			r.Text[n-1] += "\n"
@@ -276,21 +276,7 @@ func Located(text, worktree string, isJSON bool) string {
 	case isJSON && strings.HasPrefix(text, "{"):
 		return withMember(strings.TrimSpace(text), WorktreeArgument, worktree)
 	}
-	if Names(text, worktree) {
-		return text
-	}
 	return strings.TrimRight(text, "\n") + "\n\n" + WorktreeLine(worktree)
-}
-
-// Names reports whether a line of a text says that it is about a worktree. A path elsewhere in the
-// text proves nothing: it can be the content of a file, or that of a worktree with a longer name.
-func Names(text, worktree string) bool {
-	for _, line := range []string{strings.TrimSuffix(WorktreeLine(worktree), "\n"), foreign.Own("Root: ").Name(worktree).Markdown()} {
-		if strings.Contains("\n"+text+"\n", "\n"+line+"\n") {
-			return true
-		}
-	}
-	return false
 }
 
 // WorktreeLine returns the line that names a worktree. The creator of the directory chose its name,
