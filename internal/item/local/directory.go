@@ -27,6 +27,9 @@ type directory struct {
 	locked  *lockedstore.Store
 	claims  *claimbook.Book
 	history historydir.Dir
+	// shared means that all worktrees share the store. A repository can contain the private files of
+	// any other store.
+	shared bool
 
 	mu   sync.Mutex
 	repo *gitmerge.Repo // nil before it is needed, and outside git
@@ -39,6 +42,7 @@ func openDir(dir rooted.Dir, search location.Search, o reader.Options, now func(
 		locked:  lockedstore.NewIn(dir, layout.Lock, lockWait),
 		claims:  claimbook.Open(dir, search, now),
 		history: historydir.In(dir.Path(), search),
+		shared:  dir.Path() == search.Shared,
 	}
 }
 

@@ -100,8 +100,12 @@ func (s *Store) SyncProblems(ctx context.Context) ([]item.Warning, error) {
 	return f.failedSync(), nil
 }
 
-// failedSync returns a warning if the last exchange with the remote failed.
+// failedSync returns a warning if the last exchange with the remote failed. Only a shared store takes
+// part in exchanges; in any other, the author of the repository could have written the reason.
 func (f *directory) failedSync() []item.Warning {
+	if !f.shared {
+		return nil
+	}
 	root, err := f.Root()
 	if err != nil {
 		return nil

@@ -51,8 +51,10 @@ func (w *writer) prepare() error {
 			return err
 		}
 	}
-	if err := exchange.Finish(w.tx); err != nil {
-		return fmt.Errorf("finish the interrupted change: %w", err)
+	if w.shared { // an interrupted move to another store is repeated, not finished
+		if err := exchange.Finish(w.tx); err != nil {
+			return fmt.Errorf("finish the interrupted change: %w", err)
+		}
 	}
 	return w.trash().Finish()
 }

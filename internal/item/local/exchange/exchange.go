@@ -2,12 +2,14 @@
 //
 // [Read] returns the files of a store, and [Replace] replaces them. Either all of them are replaced
 // or none, even if the process is killed: the journal of the change is on disk before the first
-// file is replaced, and [Finish], with which each change of the store begins, completes an
-// interrupted one. Next to the files, the store has a note, which identifies the last exchanged
+// file is replaced, and [Finish], with which each change of a shared store begins, completes an
+// interrupted one. A repository can contain any other store with a journal of its author, so nothing
+// reads that one. Next to the files, the store has a note, which identifies the last exchanged
 // state of the files. The caller holds the lock of the store.
 package exchange
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,6 +34,8 @@ const (
 	noteName = layout.Private + "/synced"
 	// maxJournal is the size in bytes of the largest journal, in which texts are base64.
 	maxJournal = 512 << 20
+	// maxParts is the maximum number of elements of a journal. Each takes more memory than its text.
+	maxParts = 1 << 20
 	// deepest is the maximum nesting of directories in a store.
 	deepest = 3
 )
@@ -143,6 +147,9 @@ func Finish(tx *lockedstore.Tx) error {
 	}
 	if err != nil {
 		return fmt.Errorf("read %q: %w", journalName, rooted.WithoutPath(err))
+	}
+	if bytes.Count(data, []byte{','}) > maxParts {
+		return fmt.Errorf("%q has more than %d elements, so copse did not write it; delete it", journalName, maxParts)
 	}
 	var j journal
 	if err := json.Unmarshal(data, &j); err != nil {
