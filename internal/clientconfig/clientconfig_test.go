@@ -465,7 +465,7 @@ func TestStart(t *testing.T) {
 		{"opencode", `{"mcp": {"excluded": ["copse"]}}`, ""},
 		{"gemini", `{`, ""}, {"gemini", ``, ""}, {"gemini", `{"mcp": 1}`, ""},
 	} {
-		if got := lookup(t, tt.client).Excludes([]byte(tt.text), "copse", "/p", "/main"); (got == "") != (tt.want == "") || !strings.HasPrefix(got, tt.want) {
+		if got := lookup(t, tt.client).Excludes([]byte(tt.text), "/p", "/main")("copse"); (got == "") != (tt.want == "") || !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s with %s: %q", tt.client, tt.text, got)
 		}
 	}

@@ -13,6 +13,10 @@ import (
 	"github.com/copse-dev/copse/internal/clientconfig/tomledit"
 )
 
+// maxServers is the maximum number of servers in a text. A repository can contain a client's file, and
+// each server costs time and a line of output.
+const maxServers = 100
+
 // Entries returns the servers that a text names, by name. An empty text has none.
 func (c Client) Entries(text []byte) ([]Named, error) {
 	servers, err := c.raw(text)
@@ -67,6 +71,9 @@ func (c Client) raw(text []byte) (map[string]json.RawMessage, error) {
 	var servers map[string]json.RawMessage
 	if err := json.Unmarshal(data, &servers); err != nil {
 		return nil, fmt.Errorf("%w: %q", jsonedit.ErrShape, c.key)
+	}
+	if len(servers) > maxServers {
+		return nil, fmt.Errorf("it has %d servers; copse reads at most %d", len(servers), maxServers)
 	}
 	return servers, nil
 }

@@ -1,6 +1,7 @@
 package clientconfig_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -26,6 +27,11 @@ func TestNesting(t *testing.T) {
 		"TOML key":               {"codex", strings.Repeat("a.", 2000) + "b = 1", true},
 		"TOML table":             {"codex", "[" + strings.Repeat("a.", 2000) + "b]", true},
 		"TOML many keys":         {"codex", strings.Repeat("[a.b]\n", 1) + strings.Repeat("# a.b\n", 3000) + "x = 1.5\n", false},
+		"TOML long string":       {"codex", "x = [\"\"\"\n\"\"\", " + open, true},
+		"TOML long literal":      {"codex", "x = ['''\n''''', " + open, true},
+		"TOML escape":            {"codex", "x = [\"\"\"\\\"\"\"\n\"\"\", " + open, true},
+		"TOML in a long string":  {"codex", "x = \"\"\"\n" + open + "\n\"\"\"\ny = '''\n" + open + "'''", false},
+		"TOML open string":       {"codex", "x = \"a\ny = " + open, true},
 		"TOML string":            {"codex", `x = "` + open + "\"\ny = '" + open + "'", false},
 		"TOML comment":           {"codex", "# \" " + open + "\n", false},
 		"TOML numbers in a list": {"codex", "x = [" + strings.Repeat("1.5, ", 2000) + "]", false},
@@ -37,6 +43,47 @@ func TestNesting(t *testing.T) {
 		for _, err := range []error{entriesErr, setErr} {
 			if refused := err != nil && strings.Contains(err.Error(), "nests more than 1000 values"); refused != tt.refused || !tt.refused && err != nil {
 				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// A text has as many servers and keys as people write, and no more than are read in little time.
+func TestMany(t *testing.T) {
+	t.Parallel()
+	servers := func(n int) string {
+		var b strings.Builder
+		b.WriteString(`{"mcpServers":{"x":{}`)
+		for i := range n - 1 {
+			fmt.Fprintf(&b, `,"e%d":{"command":"copse","args":["mcp","serve"]}`, i)
+		}
+		return b.String() + "}}"
+	}
+	lines := func(format string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format+"\n", i)
+		}
+		return b.String()
+	}
+	tests := map[string]struct{ client, text, want string }{
+		"servers":           {"cursor", servers(100), ""},
+		"too many servers":  {"cursor", servers(101), "it has 101 servers; copse reads at most 100"},
+		"too many tables":   {"codex", lines("[mcp_servers.x%d]\ncommand = 'a'", 101), "it has 101 servers; copse reads at most 100"},
+		"keys":              {"codex", lines("k%d = 1", 9_990), ""},
+		"too many keys":     {"codex", lines("k%d = 1", 10_001), "it has more than 10000 keys"},
+		"dotted keys":       {"codex", lines("a.b%d.c = 1", 4_000), "it has more than 10000 keys"},
+		"inline tables":     {"codex", "x = [" + strings.Repeat("{},", 10_000) + "]", "it has more than 10000 keys"},
+		"headers of tables": {"codex", lines("[t%d]", 10_001), "it has more than 10000 keys"},
+		"text in strings":   {"codex", "x = \"" + strings.Repeat("=", 20_000) + "\"\ny = '''\n" + strings.Repeat("[=.", 9_000) + "'''", ""},
+	}
+	for name, tt := range tests {
+		c := lookup(t, tt.client)
+		_, entriesErr := c.Entries([]byte(tt.text))
+		_, setErr := c.Set([]byte(tt.text), "copse", stdio)
+		for _, err := range []error{entriesErr, setErr} {
+			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%s: %v, want %q", name, err, tt.want)
 			}
 		}
 	}

@@ -157,16 +157,17 @@ func (c Client) Trusts(user []byte, dirs ...string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return file.Projects[dir].Level == "trusted" })
 }
 
-// Excludes returns why a text of the client's configuration switches off an entry in a project, ""
-// if it does not. dirs are the project's worktree and main worktree. The rules of Claude Code and
-// Gemini CLI were found by running them.
-func (c Client) Excludes(text []byte, name string, dirs ...string) string {
+// Excludes returns a function that returns why a text of the client's configuration switches off the
+// entry with a name in a project, "" if it does not. dirs are the project's worktree and main
+// worktree. The rules of Claude Code and Gemini CLI were found by running them.
+func (c Client) Excludes(text []byte, dirs ...string) func(name string) string {
+	none := func(string) string { return "" }
 	if c.ID != "claude-code" && c.ID != "gemini" {
-		return ""
+		return none
 	}
 	doc, err := jsonedit.Parse(text)
 	if err != nil {
-		return "" // its entries report it
+		return none // its entries report it
 	}
 	var file struct {
 		MCP lax[struct {
@@ -178,18 +179,22 @@ func (c Client) Excludes(text []byte, name string, dirs ...string) string {
 		}] `json:"projects"`
 	}
 	if json.Unmarshal(doc.Root().JSON(), &file) != nil {
-		return ""
+		return none
 	}
 	if c.ID == "claude-code" {
-		for _, dir := range dirs {
-			if slices.Contains(file.Projects.value[dir].Disabled.value, name) {
-				return "is disabled for this project, so Claude Code does not use it; enable it in /mcp"
+		return func(name string) string {
+			for _, dir := range dirs {
+				if slices.Contains(file.Projects.value[dir].Disabled.value, name) {
+					return "is disabled for this project, so Claude Code does not use it; enable it in /mcp"
+				}
 			}
+			return ""
+		}
+	}
+	return func(name string) string {
+		if list := file.MCP.value; slices.Contains(list.Excluded, name) || list.Allowed != nil && !slices.Contains(*list.Allowed, name) {
+			return "is blocked by mcp.excluded or mcp.allowed, so Gemini CLI does not use it"
 		}
 		return ""
 	}
-	if list := file.MCP.value; slices.Contains(list.Excluded, name) || list.Allowed != nil && !slices.Contains(*list.Allowed, name) {
-		return "is blocked by mcp.excluded or mcp.allowed, so Gemini CLI does not use it"
-	}
-	return ""
 }

@@ -27,17 +27,24 @@ var ErrChanged = errors.New("it was changed meanwhile")
 type Foreign struct {
 	path string
 	wall string // "" if links are followed wherever they lead
+	most int64  // the maximum size to read, in bytes
 	disk Disk
 }
 
 // ForeignAt returns the file at an absolute path. It follows a symbolic link there.
-func ForeignAt(path string) Foreign { return Foreign{path: path, disk: System{}} }
+func ForeignAt(path string) Foreign { return Foreign{path: path, most: MaxEdit, disk: System{}} }
 
 // ForeignIn returns the file at a path below the directory wall, which no link leaves: otherwise,
 // Read and Replace fail with rooted.ErrOutside, or with rooted.ErrGitDirectory if a link leads into
 // a git directory.
 func ForeignIn(wall, path string) Foreign {
-	return Foreign{path: path, wall: wall, disk: System{}}
+	return Foreign{path: path, wall: wall, most: MaxEdit, disk: System{}}
+}
+
+// AtMost returns the same file with another maximum size for Read, in bytes.
+func (f Foreign) AtMost(size int64) Foreign {
+	f.most = size
+	return f
 }
 
 // On returns the same file for a disk other than the system's.
@@ -47,14 +54,14 @@ func (f Foreign) On(disk Disk) Foreign {
 }
 
 // Read returns the content of the file. A missing file is fs.ErrNotExist. It reads only a regular
-// file of at most MaxEdit bytes.
+// file of at most MaxEdit bytes, or of the size of AtMost.
 func (f Foreign) Read() ([]byte, error) {
 	root, name, err := f.open(false)
 	if err != nil {
 		return nil, rooted.WithoutPath(err)
 	}
 	defer root.Close()
-	data, err := regular.ReadIn(root, name, MaxEdit)
+	data, err := regular.ReadIn(root, name, f.most)
 	return data, rooted.WithoutPath(err)
 }
 

@@ -390,7 +390,7 @@ type backup struct {
 // file returns a client's file. A project's file is in the project.
 func (o *clientOptions) file(ctx context.Context, path string) lockedstore.Foreign {
 	if o.scope == string(clientfile.Project) {
-		return lockedstore.ForeignIn(o.project(ctx), path)
+		return clients.ProjectFile(o.project(ctx), path)
 	}
 	return lockedstore.ForeignAt(path)
 }

@@ -46,6 +46,15 @@ type File struct {
 	Err     error
 }
 
+// maxProjectFile is the maximum size of a client's file in a project, in bytes.
+const maxProjectFile = 256 << 10
+
+// ProjectFile returns a client's file in a project. It can come from a repository, so its size is
+// limited, and no link leads out of the project.
+func ProjectFile(project, path string) lockedstore.Foreign {
+	return lockedstore.ForeignIn(project, path).AtMost(maxProjectFile)
+}
+
 // Files reads the existing configurations.
 func Files(place clientfile.Location) []File {
 	var found []File
@@ -55,6 +64,7 @@ func Files(place clientfile.Location) []File {
 			continue // it is in the list
 		}
 		var user []byte
+		var excludes []func(name string) string
 		for _, scope := range []clientfile.Scope{clientfile.User, clientfile.Project} {
 			path, err := client.Path(scope, place)
 			if err != nil {
@@ -62,7 +72,7 @@ func Files(place clientfile.Location) []File {
 			}
 			file := lockedstore.ForeignAt(path)
 			if scope == clientfile.Project {
-				file = lockedstore.ForeignIn(place.Dir, path) // it comes from a repository
+				file = ProjectFile(place.Dir, path)
 			}
 			text, err := file.Read()
 			if errors.Is(err, fs.ErrNotExist) {
@@ -79,8 +89,11 @@ func Files(place clientfile.Location) []File {
 			} else {
 				f.Untrusted = !client.Trusts(user, place.Dir, place.Main)
 			}
+			excludes = append(excludes, client.Excludes(text, place.Dir, place.Main))
 			for i, e := range f.Entries {
-				f.Entries[i].Refused = cmp.Or(e.Refused, client.Excludes(user, e.Name, place.Dir, place.Main), client.Excludes(text, e.Name, place.Dir, place.Main))
+				for _, why := range excludes {
+					f.Entries[i].Refused = cmp.Or(f.Entries[i].Refused, why(e.Name))
+				}
 			}
 			found = append(found, f)
 		}

@@ -1,6 +1,7 @@
 package clients_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net"
@@ -190,6 +191,26 @@ func TestExposedFiles(t *testing.T) {
 		}
 		if was, err := clients.Tighten("linux", path); was || err != nil {
 			t.Errorf("%s again: %t, %v", id, was, err)
+		}
+	}
+}
+
+// A project's file has a limit, and the user's own has a larger one: some clients store their history
+// in it.
+func TestProjectFileLimit(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	place := clientfile.Location{GOOS: "linux", Home: home, Dir: filepath.Join(home, "project")}
+	for _, size := range []int{256 << 10, 256<<10 + 1} {
+		text := append([]byte(`{"mcpServers": {"copse": {"command": "copse"}}}`), bytes.Repeat([]byte{' '}, size)...)[:size]
+		for _, path := range []string{filepath.Join(home, ".cursor", "mcp.json"), filepath.Join(place.Dir, ".cursor", "mcp.json")} {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, text, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		files := clients.Files(place)
+		if len(files) != 2 || files[0].Err != nil || len(files[0].Entries) != 1 || (files[1].Err != nil) != (size > 256<<10) {
+			t.Errorf("%d bytes: %+v", size, files)
 		}
 	}
 }

@@ -44,6 +44,9 @@ func greet(ctx context.Context, c xec.Command) (int, error) {
 	return 0, errors.New("it lists no tools: " + cleantext.Cut(cleantext.Line(string(res.Stderr)), 200))
 }
 
+// maxCommand is the maximum length of a quoted command.
+const maxCommand = 200
+
 // starts checks an entry of copse. It starts the server as the client does: with the same command
 // line, environment, and directory; read is the entry with the client's references replaced. A
 // project's file comes with a repository, which must not choose what runs: for it, copse starts
@@ -55,7 +58,7 @@ func (d *Doctor) starts(ctx context.Context, f clients.File, e, read clientconfi
 	}
 	// A project's file could show a variable of the user in an argument.
 	if f.Scope == clientfile.Project && (!d.harmless(read.Server, command.Name) || len(e.Others) > 0 || !slices.Equal(read.Args, e.Args)) {
-		return "is not tried, because a project's file chooses what it starts: " + cleantext.Cut(cleantext.Line(strings.Join(append([]string{e.Command}, e.Args...), " ")), 200)
+		return "is not tried, because a project's file chooses what it starts: " + cleantext.Cut(cleantext.Line(strings.Join(append([]string{e.Command}, e.Args...), " ")), maxCommand)
 	}
 	if _, err := greet(ctx, command); err != nil {
 		return fmt.Sprintf("does not start as %s starts it: %s", f.Client.Title, cleantext.Line(err.Error()))
@@ -77,6 +80,7 @@ func (d *Doctor) starts(ctx context.Context, f clients.File, e, read clientconfi
 // errors: the values of variables can be secrets.
 func (d *Doctor) commandOf(f clients.File, written string, s clientconfig.Server) (xec.Command, error) {
 	env := xec.Env(f.Client.Environ(d.Environ, s))
+	written = cleantext.Cut(cleantext.Line(written), maxCommand)
 	if strings.ContainsAny(s.Command, `/\`) && !filepath.IsAbs(s.Command) {
 		return xec.Command{}, fmt.Errorf("starts %s, which is another program in each directory; write the full path", written)
 	}
