@@ -43,6 +43,8 @@ type Options struct {
 	Token func() string
 	// Hosts are allowed names besides those of loopback, without port.
 	Hosts []string
+	// Below allows all names below localhost, which browsers resolve to this machine themselves.
+	Below bool
 	// Origins are allowed besides the server's own: "http://localhost:5173".
 	Origins []string
 	// Open are paths that require no token.
@@ -61,6 +63,7 @@ type guard struct {
 	next    http.Handler
 	token   func() string
 	hosts   []string
+	below   bool
 	origins []string
 	open    []string
 	known   func(*http.Request) bool
@@ -72,7 +75,7 @@ type guard struct {
 func New(o Options, next http.Handler) http.Handler {
 	g := &guard{
 		next: next, token: o.Token,
-		origins: o.Origins, open: o.Open, known: o.Known,
+		below: o.Below, origins: o.Origins, open: o.Open, known: o.Known,
 		admitted: newRates(o.Rate, o.Now), strangers: newRates(o.Rate, o.Now),
 	}
 	for _, h := range o.Hosts {
@@ -152,7 +155,7 @@ func (g *guard) knows(host string) bool {
 		return false
 	}
 	name := strings.ToLower(u.Hostname())
-	if name == "localhost" || slices.Contains(g.hosts, name) {
+	if name == "localhost" || slices.Contains(g.hosts, name) || g.below && strings.HasSuffix(name, ".localhost") {
 		return true
 	}
 	ip := net.ParseIP(name)

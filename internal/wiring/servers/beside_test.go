@@ -50,7 +50,8 @@ func TestBoardIsLocal(t *testing.T) {
 		}{
 			"a browser here":            {guarded, "/board/x/", "localhost:3000", "", "127.0.0.1:5", "127.0.0.1:3000", http.StatusTeapot},
 			"its own name":              {guarded, "/board/x/", "own.localhost:3000", "http://own.localhost:3000", "127.0.0.1:5", "127.0.0.1:3000", http.StatusTeapot},
-			"another such name":         {guarded, "/board/x/", "evil.localhost:3000", "", "127.0.0.1:5", "127.0.0.1:3000", http.StatusForbidden},
+			"an earlier name":           {guarded, "/board/x/", "was.localhost:3000", "", "127.0.0.1:5", "127.0.0.1:3000", http.StatusTeapot},
+			"no name below localhost":   {guarded, "/board/x/", "evillocalhost:3000", "", "127.0.0.1:5", "127.0.0.1:3000", http.StatusForbidden},
 			"its name for the server":   {guarded, "/mcp", "own.localhost:3000", "", "127.0.0.1:5", "127.0.0.1:3000", http.StatusForbidden},
 			"with its own origin":       {guarded, "/board/x/", "localhost:3000", "http://localhost:3000", "127.0.0.1:5", "127.0.0.1:3000", http.StatusTeapot},
 			"over IPv6":                 {guarded, "/board/x/", "[::1]:3000", "", "[::1]:5", "[::1]:3000", http.StatusTeapot},

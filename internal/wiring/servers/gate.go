@@ -38,7 +38,8 @@ type Pages interface {
 	http.Handler
 	// Known reports whether a request has that login.
 	Known(r *http.Request) bool
-	// Host is the only name of the host, "" if any name of this machine is one.
+	// Host is the only name of the host, "" if any name of this machine is one. The handler refuses
+	// other names.
 	Host() string
 }
 
@@ -63,9 +64,7 @@ func (g *Gate) Beside(key, path string, handler Pages) {
 // split sends requests below the path to the handler beside the server, and others to it.
 func (b beside) split(open httpguard.Options, server http.Handler) http.Handler {
 	open.Token, open.Origins, open.Hosts, open.Known = nil, nil, nil, b.handler.Known
-	if host := b.handler.Host(); host != "" {
-		open.Hosts = []string{host}
-	}
+	open.Below = b.handler.Host() != "" // the handler explains to an earlier name that it has changed
 	pages := httpguard.New(open, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !local(r) {
 			http.Error(w, "only this machine can open the board; use a tunnel, such as ssh -L", http.StatusForbidden)
