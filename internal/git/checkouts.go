@@ -131,7 +131,7 @@ func (r *Repo) linked() ([]Worktree, error) {
 // checkedOut fills in what a worktree has checked out.
 func (r *Repo) checkedOut(w *Worktree, gitDir string) {
 	if !w.Prunable {
-		w.Operation = operation.Read(gitDir)
+		w.Operation, w.Used = operation.Read(gitDir), used(gitDir)
 	}
 	own := refstore.New(gitDir, r.at.CommonDir, r.at.Format.HashLen)
 	target, err := own.Target("HEAD")

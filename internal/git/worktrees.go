@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/copse-dev/copse/internal/git/operation"
 	"github.com/copse-dev/copse/internal/git/refstore"
@@ -35,6 +37,8 @@ type Worktree struct {
 	Prunable bool `json:"prunable,omitempty"`
 	// Operation is the git command that stopped halfway there.
 	Operation *operation.Operation `json:"operation,omitempty"`
+	// Used is the time when git last wrote its HEAD or its index; zero if Prunable.
+	Used time.Time `json:"-"`
 }
 
 // Worktrees returns all worktrees as git lists them: the main one, or the bare
@@ -97,8 +101,20 @@ func (r *Repo) askWorktrees(ctx context.Context) ([]Worktree, error) {
 		if !w.Bare {
 			w.Operation = operation.Read(gitDir)
 		}
+		w.Used = used(gitDir)
 	}
 	return list, nil
+}
+
+// used returns the time when git last wrote the HEAD or the index of a worktree.
+func used(gitDir string) time.Time {
+	var last time.Time
+	for _, name := range []string{"HEAD", "index"} {
+		if info, err := os.Lstat(filepath.Join(gitDir, name)); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
 }
 
 // parseWorktrees reads the attributes of worktrees, one per line, with an empty line after each

@@ -46,6 +46,7 @@ removal, and notes ("current" for the worktree that you are in), separated by ta
 			if err = errors.Join(err, store.Close()); err != nil {
 				return output.Explain(err)
 			}
+			noteUnexamined(env, all)
 			if asJSON {
 				return output.New(env).JSON(all)
 			}
@@ -55,6 +56,19 @@ removal, and notes ("current" for the worktree that you are in), separated by ta
 	cmd.Flags().StringVar(&repo, "repo", "", "the `path` of the repository (default: the one that contains the current directory)")
 	output.JSONFlag[[]worktrees.Worktree](cmd, &asJSON)
 	return cmd
+}
+
+// noteUnexamined prints how many worktrees copse only lists.
+func noteUnexamined(env app.Env, all []worktrees.Worktree) {
+	left := 0
+	for _, w := range all {
+		if w.Unexamined {
+			left++
+		}
+	}
+	if left > 0 {
+		env.Notef("note: copse examines the %d most recently used worktrees; the other %d are only listed. Remove some with `git worktree remove`", len(all)-left, left)
+	}
 }
 
 // show prints a line for each worktree.
@@ -109,8 +123,11 @@ func changes(w worktrees.Worktree) string {
 	if w.Operation != nil {
 		parts = append(parts, w.Operation.String())
 	}
-	if w.Missing {
+	switch {
+	case w.Missing:
 		parts = append(parts, "missing")
+	case w.Unexamined:
+		parts = append(parts, "not examined")
 	}
 	if len(parts) == 0 {
 		return "clean"

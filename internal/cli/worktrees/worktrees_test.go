@@ -82,3 +82,24 @@ pay
 		}
 	}
 }
+
+// A worktree that copse does not examine does not look clean, and a note counts such worktrees.
+func TestUnexamined(t *testing.T) {
+	t.Parallel()
+	var out, notes bytes.Buffer
+	env := app.Env{Stdout: &out, Stderr: &notes, Now: time.Now}
+	all := []worktrees.Worktree{
+		{Worktree: stack.Worktree{Path: "/shop", Branch: "main"}},
+		{Worktree: stack.Worktree{Path: "/old", Branch: "old"}, Unexamined: true, Keep: []string{"not examined"}},
+	}
+	noteUnexamined(env, all)
+	if err := show(env, all); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "/old\told\tnot examined\t") || strings.Count(out.String(), "clean") != 1 {
+		t.Errorf("the list is\n%s", &out)
+	}
+	if !strings.Contains(notes.String(), "examines the 1 most recently used worktrees; the other 1 are only listed") {
+		t.Errorf("the note is %q", &notes)
+	}
+}

@@ -429,3 +429,49 @@ func TestLineEnds(t *testing.T) {
 		t.Error("a filter ran")
 	}
 }
+
+// However many worktrees git's directory names, git is started in a limited number of them: in
+// that of the session, in those of named branches, and in the most recently used ones.
+func TestManyWorktrees(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	const many = 60
+	names := make([]string, many)
+	for i := range names {
+		names[i] = fmt.Sprintf("w%02d", i)
+		w.Run(w.root, "branch", names[i])
+		gitDir, root := filepath.Join(w.root, ".git", "worktrees", names[i]), filepath.Join(w.Home, names[i])
+		w.write(t, gitDir, "gitdir", filepath.Join(root, ".git")+"\n")
+		w.write(t, gitDir, "commondir", "../..\n")
+		w.write(t, gitDir, "HEAD", "ref: refs/heads/"+names[i]+"\n")
+		w.write(t, root, ".git", "gitdir: "+gitDir+"\n")
+		at := now().Add(-time.Duration(i) * time.Hour) // the last one is the oldest
+		if err := os.Chtimes(filepath.Join(gitDir, "HEAD"), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	started := w.spy(t)
+	_, held, err := w.radar().Worktrees(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(started()); n == 0 || n > 50 {
+		t.Errorf("for a list of the worktrees git examined %d", n)
+	}
+	left := map[string]bool{}
+	for _, h := range held {
+		left[filepath.Base(h.Root)] = h.Unexamined
+	}
+	if len(held) != many+1 || left[filepath.Base(w.root)] || left["w48"] || !left["w49"] || !left["w59"] {
+		t.Errorf("%d worktrees, not examined: %v", len(held), left)
+	}
+	w.write(t, filepath.Join(w.Home, "w59"), "a.txt", "1\nold\n3\n")
+	w.write(t, filepath.Join(w.Home, "w00"), "a.txt", "1\nnew\n3\n")
+	found := report(t, w.radar(), conflicts.Request{Branches: []string{"w59"}})
+	if got := strings.Join(lines(found), "\n"); !strings.Contains(got, "w00 x w59: a.txt") {
+		t.Errorf("a named branch: %s", got)
+	}
+	if notes := strings.Join(found.Notes, "\n"); !strings.Contains(notes, "does not compare the files of 11 less recently used worktrees") {
+		t.Errorf("notes: %s", notes)
+	}
+}

@@ -24,6 +24,8 @@ type Held struct {
 	Merged bool
 	// Unknown means that the files could not be compared.
 	Unknown bool
+	// Unexamined means that others were used more recently, and nothing but Root is known.
+	Unexamined bool
 }
 
 // Worktrees returns the content of the worktrees, and the name of the trunk.
@@ -50,6 +52,7 @@ func (g *survey) held(ctx context.Context) ([]Held, error) {
 	if err != nil {
 		return nil, err
 	}
+	listed = g.examined(listed)
 	// No other branch counts here.
 	commits, err := g.repo.CommitsOf(ctx, []string{refstore.BranchPrefix + standard, originPrefix + standard})
 	if err != nil {
@@ -90,6 +93,9 @@ func (g *survey) held(ctx context.Context) ([]Held, error) {
 			}
 		}
 		held = append(held, h)
+	}
+	for _, root := range g.unexamined {
+		held = append(held, Held{Root: root, Unexamined: true})
 	}
 	return held, nil
 }

@@ -21,6 +21,9 @@ const (
 	maxAge = 30 * 24 * time.Hour
 	// maxSides is the maximum number of compared branches and worktrees.
 	maxSides = 60
+	// maxWorktrees is the maximum number of worktrees whose files are examined, which starts git
+	// in each.
+	maxWorktrees = 50
 	// originPrefix begins the full names of the branches of the remote origin.
 	originPrefix = "refs/remotes/origin/"
 )
@@ -36,9 +39,10 @@ type survey struct {
 	trunk *side
 	sides []*side
 	// worktrees are the sides that are worktrees, also what the trunk has already.
-	worktrees []*side
-	notes     []string
-	ways      string // names how files are merged
+	worktrees  []*side
+	unexamined []string // the roots of the worktrees beyond the limit
+	notes      []string
+	ways       string // names how files are merged
 }
 
 // side is a branch, or a worktree and the commit checked out there.
@@ -102,7 +106,7 @@ func (g *survey) find(ctx context.Context) error {
 	if err := g.findTrunk(ctx, standard, tips); err != nil {
 		return err
 	}
-	held, err := g.findWorktrees(ctx, listed)
+	held, err := g.findWorktrees(ctx, g.examined(listed))
 	if err != nil {
 		return err
 	}
@@ -111,7 +115,6 @@ func (g *survey) find(ctx context.Context) error {
 		return err
 	}
 	if left := len(g.sides) + len(branches) - maxSides; left > 0 {
-		left = min(left, len(branches))
 		g.notes = append(g.notes, "copse does not compare "+cleantext.Count(left, "older branch")+"; name a branch to compare it")
 		branches = branches[:len(branches)-left]
 	}
@@ -171,6 +174,32 @@ func (g *survey) contains(ctx context.Context, in, commit string) (bool, error) 
 	}
 	g.fresh.Merges[key] = merge{Contained: found == commit}
 	return found == commit, nil
+}
+
+// examined returns the worktrees to examine: that of the session, the main one, those of named
+// branches, and the most recently used others.
+func (g *survey) examined(listed []git.Worktree) []git.Worktree {
+	found := slices.DeleteFunc(slices.Clone(listed), func(w git.Worktree) bool { return w.Bare || w.Prunable })
+	if len(found) <= maxWorktrees {
+		return found
+	}
+	first := func(w git.Worktree) bool {
+		return w.Path == g.repo.Root() || w.Path == g.repo.MainRoot() || slices.Contains(g.request.Branches, w.Branch)
+	}
+	slices.SortStableFunc(found, func(a, b git.Worktree) int {
+		if first(a) != first(b) {
+			if first(a) {
+				return -1
+			}
+			return 1
+		}
+		return b.Used.Compare(a.Used)
+	})
+	for _, w := range found[maxWorktrees:] {
+		g.unexamined = append(g.unexamined, w.Path)
+	}
+	g.notes = append(g.notes, "copse does not compare the files of "+cleantext.Count(len(g.unexamined), "less recently used worktree")+"; name a branch to compare its worktree")
+	return found[:maxWorktrees]
 }
 
 // findWorktrees adds the worktrees that the trunk does not have, and returns which

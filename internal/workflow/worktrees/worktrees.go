@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
@@ -76,6 +75,9 @@ type Worktree struct {
 	Clients []Client `json:"clients,omitempty"`
 	// Tasks are the tasks that run there.
 	Tasks []string `json:"tasks,omitempty"`
+	// Unexamined means that others were used more recently, and that copse knows only the branch
+	// and who works there.
+	Unexamined bool `json:"-"`
 	// SafeToRemove means that removing the worktree loses nothing: it is merged and clean,
 	// everything is pushed, and nobody works there. Keep contains the reasons why it is not safe.
 	SafeToRemove bool     `json:"safe_to_remove,omitempty"`
@@ -131,42 +133,52 @@ func (w *Worktrees) List(ctx context.Context) ([]Worktree, error) {
 		return nil, err
 	}
 	ctx = remote.WithCachedOnly(ctx)
+	trunk, held, err := w.o.Radar.Worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	contents := make(map[string]conflicts.Held, len(held))
+	for _, h := range held {
+		contents[h.Root] = h
+	}
 	all := make([]Worktree, len(listed))
 	var branches []string
 	for i, l := range listed {
-		all[i] = Worktree{Worktree: l, Current: l.Path == repo.Root()}
-		branches = append(branches, l.Branch)
+		all[i] = Worktree{Worktree: l, Current: l.Path == repo.Root(), Unexamined: contents[l.Path].Unexamined}
+		if !all[i].Unexamined {
+			branches = append(branches, l.Branch)
+		}
 	}
 	tracking, err := repo.Tracking(ctx, branches)
 	if err != nil {
 		return nil, session.Explain(err)
 	}
-	trunk, held, err := w.o.Radar.Worktrees(ctx)
-	if err != nil {
-		return nil, err
-	}
-	work := w.work(ctx)
+	work, company := w.work(ctx), w.company(ctx)
 	for i := range all {
 		one := &all[i]
 		if one.Missing {
 			continue
 		}
+		company(one)
+		if one.Unexamined {
+			one.Keep = []string{"not examined: others were used more recently"}
+			continue
+		}
 		w.stack(ctx, one)
 		work(one)
-		w.company(ctx, one)
 		track, known := tracking[one.Branch]
 		one.Upstream, one.UpstreamGone, one.Ahead, one.Behind = track.Upstream, track.Gone, track.Ahead, track.Behind
 		if known {
 			one.LastCommit = track.At.UTC()
 		}
-		at := slices.IndexFunc(held, func(h conflicts.Held) bool { return h.Root == one.Path })
-		if at < 0 {
+		content, known := contents[one.Path]
+		if !known {
 			one.Keep = []string{"it is the bare repository"}
 			continue
 		}
-		one.Changed, one.Untracked, one.Conflicted = held[at].Changed, held[at].Untracked, held[at].Conflicted
-		one.Files = held[at].Files
-		one.Keep = keep(*one, held[at], trunk, track, i == 0)
+		one.Changed, one.Untracked, one.Conflicted = content.Changed, content.Untracked, content.Conflicted
+		one.Files = content.Files
+		one.Keep = keep(*one, content, trunk, track, i == 0)
 		one.SafeToRemove = len(one.Keep) == 0
 	}
 	return all, nil
@@ -262,17 +274,23 @@ func (w *Worktrees) work(ctx context.Context) func(*Worktree) {
 	}
 }
 
-// company adds the clients and the tasks of a worktree.
-func (w *Worktrees) company(ctx context.Context, one *Worktree) {
+// company returns a function that adds the clients and the tasks of a worktree.
+func (w *Worktrees) company(ctx context.Context) func(*Worktree) {
+	var clients []presence.Client
 	if w.o.Clients != nil {
-		for _, c := range w.o.Clients(ctx) {
+		clients = w.o.Clients(ctx)
+	}
+	var tasks []running.Task
+	if w.o.Tasks != nil {
+		tasks = w.o.Tasks()
+	}
+	return func(one *Worktree) {
+		for _, c := range clients {
 			if c.Worktree == one.Path {
 				one.Clients = append(one.Clients, Client{Name: c.Name, Tool: c.Tool, At: c.At})
 			}
 		}
-	}
-	if w.o.Tasks != nil {
-		for _, t := range w.o.Tasks() {
+		for _, t := range tasks {
 			if t.Root == one.Path {
 				one.Tasks = append(one.Tasks, t.Name)
 			}
