@@ -39,8 +39,10 @@ type Known struct {
 	Said map[string]string
 	// Recorded are the records of other tools about the branches, nil for none.
 	Recorded *twig.State
-	// Only are the branches to make proposals for; all of them if it is empty.
+	// Only are the branches to make proposals for; all examined ones if it is empty.
 	Only []string
+	// Examined are the branches to compare with each other, from [Examined]; all if it is empty.
+	Examined []string
 }
 
 // PullRequest is a pull request of a branch.
@@ -73,9 +75,7 @@ const Said = "you said so"
 func Propose(k Known) []Proposal {
 	names := k.Only
 	if len(names) == 0 {
-		for name := range k.History.Tips {
-			names = append(names, name)
-		}
+		names = k.examined()
 	}
 	names = slices.Sorted(slices.Values(names))
 	f := newForest(k)
@@ -167,10 +167,7 @@ func newForest(k Known) *forest {
 		k: k, reached: make(map[string]map[string]bool), holders: make(map[string][]string), above: make(map[string][]string),
 		began: make(map[string]beginning, len(k.History.Tips)), merged: make(map[string]bool), held: make(map[string][]string),
 	}
-	for name := range k.History.Tips {
-		f.names = append(f.names, name)
-	}
-	slices.Sort(f.names)
+	f.names = slices.Sorted(slices.Values(k.examined()))
 	for _, d := range k.State.Dependencies {
 		f.above[d.Child] = append(f.above[d.Child], d.Parent)
 	}
@@ -197,17 +194,7 @@ func (f *forest) reach(name string) map[string]bool {
 	if found, ok := f.reached[name]; ok {
 		return found
 	}
-	found := make(map[string]bool)
-	for next := []string{f.k.History.Tips[name]}; len(next) > 0; {
-		hash := next[len(next)-1]
-		next = next[:len(next)-1]
-		commit, ok := f.k.History.Commits[hash]
-		if !ok || found[hash] {
-			continue
-		}
-		found[hash] = true
-		next = append(next, commit.Parents...)
-	}
+	found := reach(f.k.History, name)
 	f.reached[name] = found
 	return found
 }
@@ -407,20 +394,19 @@ func (f *forest) byCommits(name string, _ PullRequest) (parent, why string) {
 		}
 	}
 	best, shared := "", 0
-	for _, other := range slices.Sorted(maps.Keys(common)) {
-		theirs, n := f.reach(other), common[other]
+	for other, n := range common {
+		theirs, lead := f.reach(other), f.reach(best)
 		// Of two branches, the one with fewer commits is older; if both have the same number, the
 		// name decides.
 		first := len(theirs) < len(mine) || len(theirs) == len(mine) && other < name
-		if !first || !f.fits(name, other) {
+		better := n > shared || n == shared && (len(theirs) < len(lead) || len(theirs) == len(lead) && other < best)
+		if !first || !better || !f.fits(name, other) {
 			continue
 		}
 		if of, _ := f.byBeginning(other, PullRequest{}); of == name {
 			continue // wherever it is now, it began here
 		}
-		if n > shared || n == shared && len(theirs) < len(f.reach(best)) {
-			best, shared = other, n
-		}
+		best, shared = other, n
 	}
 	switch {
 	case best == "":

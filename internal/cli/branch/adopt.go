@@ -135,12 +135,12 @@ func (c *cli) adoptJSON(ctx context.Context, p repository, a track.Answer, yes b
 			return err
 		}
 	}
-	return c.out().JSON(adopted{append([]adopt.Proposal{}, a.Proposals...), yes, unasked(p, a)})
+	return c.out().JSON(adopted{append([]adopt.Proposal{}, a.Proposals...), yes, strings.Join(left(p, a), "; ")})
 }
 
 // adoptFor shows a person the proposals, and applies them if yes is set or the person agrees.
 func (c *cli) adoptFor(ctx context.Context, p repository, a track.Answer, yes bool) (err error) {
-	c.note(unasked(p, a))
+	c.notes(p, a)
 	if len(a.Proposals) == 0 {
 		c.env.Note("nothing to propose: copse tracks everything that it can find; `copse branch tree` shows it")
 		return nil
@@ -269,6 +269,20 @@ func unasked(p repository, a track.Answer) string {
 	return "copse did not look for pull requests: " + failure.Of(a.Unasked).Message(p.Words)
 }
 
+// left returns what copse did not look for or examine.
+func left(p repository, a track.Answer) []string {
+	if a.Unasked == nil {
+		return a.Notes
+	}
+	return append([]string{unasked(p, a)}, a.Notes...)
+}
+
+func (c *cli) notes(p repository, a track.Answer) {
+	for _, text := range left(p, a) {
+		c.note(text)
+	}
+}
+
 func (c *cli) note(text string) {
 	if text != "" {
 		c.env.Note("note: " + cleantext.Line(text))
@@ -298,7 +312,7 @@ issue, and pull request that copse finds. It is "adopt" for one branch, without 
 			if err != nil {
 				return err
 			}
-			c.note(unasked(p, answer))
+			c.notes(p, answer)
 			if len(answer.Proposals) == 0 {
 				return c.out().Line("copse already tracks %s, with everything that it can find", name)
 			}

@@ -26,6 +26,8 @@ type Commit struct {
 type Branches struct {
 	// Tips are the commits of all local branches, by name.
 	Tips map[string]string
+	// Newest are the names of all local branches, that with the newest commit first.
+	Newest []string
 	// Commits are the commits that a branch has and no root has, by hash.
 	Commits map[string]Commit
 }
@@ -33,7 +35,7 @@ type Branches struct {
 // Unmerged reads the local branches, and the commits that none of the branches roots has. It
 // ignores roots that do not exist.
 func Unmerged(ctx context.Context, git program.Git, roots []string) (Branches, error) {
-	out, err := git.Run(ctx, "for-each-ref", "--format=%(objectname) %(refname)", prefix)
+	out, err := git.Run(ctx, "for-each-ref", "--sort=refname", "--sort=-committerdate", "--format=%(objectname) %(refname)", prefix)
 	if err != nil {
 		return Branches{}, fmt.Errorf("read branches: %w", err)
 	}
@@ -41,7 +43,8 @@ func Unmerged(ctx context.Context, git program.Git, roots []string) (Branches, e
 	var input bytes.Buffer
 	for line := range strings.Lines(string(out)) {
 		hash, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		b.Tips[strings.TrimPrefix(name, prefix)] = hash
+		name = strings.TrimPrefix(name, prefix)
+		b.Tips[name], b.Newest = hash, append(b.Newest, name)
 		fmt.Fprintln(&input, hash)
 	}
 	if len(b.Tips) == 0 {

@@ -42,7 +42,8 @@ func TestUnmerged(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := history.Branches{
-		Tips: map[string]string{"main": later, "topic/ü": second},
+		Tips:   map[string]string{"main": later, "topic/ü": second},
+		Newest: []string{"main", "topic/ü"},
 		Commits: map[string]history.Commit{
 			first:  {Hash: first, Parents: []string{base}, Message: "first\n\nwith a body\x01and more"},
 			second: {Hash: second, Parents: []string{first}, Message: "second"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -33,7 +34,13 @@ type Answer struct {
 	Proposals []adopt.Proposal
 	// Unasked is the reason why copse did not look for pull requests, nil if it did.
 	Unasked error
+	// Notes name what copse did not examine.
+	Notes []string
 }
+
+// maxSquashed is the maximum number of branches for which copse searches a trunk for a squash
+// merge, which starts git several times.
+const maxSquashed = 50
 
 // Propose finds untracked data.
 func (t *Tracker) Propose(ctx context.Context, q Question) (Answer, error) {
@@ -57,33 +64,44 @@ func (t *Tracker) Propose(ctx context.Context, q Question) (Answer, error) {
 	if aside := t.session.View().Aside(ctx); !slices.Contains(q.Only, aside) {
 		delete(known.History.Tips, aside)
 	}
+	var a Answer
+	known.Examined = adopt.Examined(known.History, slices.Concat(q.Only, slices.Sorted(maps.Keys(q.Said)), known.Roots))
+	if left := len(known.History.Tips) - len(known.Examined); left > 0 && len(q.Only) == 0 {
+		a.Notes = append(a.Notes, fmt.Sprintf("copse examined the %d branches with the newest commits, and not the other %d; name a branch to examine it", len(known.Examined), left))
+	}
 	if known.Logs, known.Outside, err = t.remembered(ctx, known); err != nil {
 		return Answer{}, session.Explain(err)
 	}
+	searched := 0
 	known.Squashed = func(branch string) bool {
+		if searched++; searched > maxSquashed {
+			return false
+		}
 		squashed, err := history.Squashed(ctx, t.repo.Program(), branch, known.Root)
 		return err == nil && squashed // what cannot be compared is not known to be merged
 	}
-	var a Answer
 	if !q.Offline {
 		var pulls []pullrequest.PullRequest
 		pulls, a.Unasked = t.pulls.Newest(ctx)
 		known.PullRequests = bestLast(pulls)
 	}
 	a.Proposals = adopt.Propose(known)
+	if searched > maxSquashed {
+		a.Notes = append(a.Notes, fmt.Sprintf("copse searched the trunk for squash merges of %d branches only; a proposed parent can be merged already", maxSquashed))
+	}
 	return a, nil
 }
 
-// remembered returns the reflogs of all branches, and which of the commits where branches began no
-// root has.
+// remembered returns the reflogs of the examined branches, and which of the commits where they began
+// no root has.
 func (t *Tracker) remembered(ctx context.Context, k adopt.Known) (map[string]history.Log, map[string]bool, error) {
 	read, err := history.Logs(ctx, t.repo.Program(), t.repo.CommonDir())
 	if err != nil {
 		return nil, nil, err
 	}
-	logs := make(map[string]history.Log, len(k.History.Tips))
+	logs := make(map[string]history.Log, len(k.Examined))
 	var began, roots []string
-	for name := range k.History.Tips {
+	for _, name := range k.Examined {
 		log := read(name)
 		logs[name] = log
 		if began = append(began, log.Onto...); log.Commit != "" {

@@ -3,6 +3,10 @@ package track_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -119,5 +123,61 @@ func TestNoBranch(t *testing.T) {
 	g.Run(dir, "checkout", "-q", "--detach")
 	if _, err := open(t, g, dir, pulls{}).Current(t.Context()); !errors.Is(err, track.ErrNoBranch) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A repository with very many branches starts a limited number of git commands, and the answer
+// says what was not examined.
+func TestManyBranches(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the program that counts git commands is a shell script")
+	}
+	g, dir := repository(t)
+	tip := strings.TrimSpace(g.Run(dir, "rev-parse", "login"))
+	packed := []string{"# pack-refs with: peeled fully-peeled sorted "}
+	for i := range 60 { // each on the one before it
+		g.Commit(dir, "more")
+		packed = append(packed, fmt.Sprintf("%s refs/heads/s%02d", strings.TrimSpace(g.Run(dir, "rev-parse", "HEAD")), i))
+	}
+	for i := range 1100 {
+		packed = append(packed, fmt.Sprintf("%s refs/heads/w%04d", tip, i))
+	}
+	gittest.Write(t, filepath.Join(dir, ".git", "packed-refs"), strings.Join(packed, "\n")+"\n")
+	real, err := g.Env.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin, log := filepath.Join(g.Home, "bin"), filepath.Join(g.Home, "log")
+	gittest.Write(t, filepath.Join(bin, "git"), "#!/bin/sh\necho \"$*\" >>'"+log+"'\nexec '"+real+"' \"$@\"\n")
+	if err := os.Chmod(filepath.Join(bin, "git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	g.Env = g.Env.With("PATH=" + bin + string(filepath.ListSeparator) + g.Env.Get("PATH"))
+	tracker := open(t, g, dir, pulls{})
+	if _, _, err := tracker.Begin(t.Context(), "main"); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := tracker.Propose(t.Context(), track.Question{Offline: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), "merge-base"); n != 50 {
+		t.Errorf("copse searched for squash merges of %d branches, want 50", n)
+	}
+	notes := strings.Join(answer.Notes, "\n")
+	for _, want := range []string{"the 1000 branches with the newest commits, and not the other 163;", "squash merges of 50 branches only"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("the notes lack %q:\n%s", want, notes)
+		}
+	}
+	// A named branch is examined.
+	answer, err = tracker.Propose(t.Context(), track.Question{Offline: true, Only: []string{"w1099"}})
+	if err != nil || len(answer.Proposals) != 1 || len(answer.Notes) != 0 {
+		t.Errorf("got %+v, %v", answer, err)
 	}
 }
