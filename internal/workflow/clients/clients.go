@@ -90,15 +90,22 @@ func Files(place clientfile.Location) []File {
 				f.Untrusted = !client.Trusts(user, place.Dir, place.Main)
 			}
 			excludes = append(excludes, client.Excludes(text, place.Dir, place.Main))
-			for i, e := range f.Entries {
-				for _, why := range excludes {
-					f.Entries[i].Refused = cmp.Or(f.Entries[i].Refused, why(e.Name))
-				}
-			}
+			f.refuse(excludes)
 			found = append(found, f)
 		}
 	}
 	return found
+}
+
+// refuse records why the client does not use entries of the file; excludes return a reason for a name,
+// "" for none.
+func (f *File) refuse(excludes []func(name string) string) {
+	for i := range f.Entries {
+		e := &f.Entries[i]
+		for _, why := range excludes {
+			e.Refused = cmp.Or(e.Refused, why(e.Name))
+		}
+	}
 }
 
 // Exposed reports whether other users can read a file. Windows closes a user's profile to
