@@ -1,8 +1,10 @@
 package git_test
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,5 +82,36 @@ func TestLogOfShallowClone(t *testing.T) {
 	}
 	if first := func() git.Commit { c, _ := discover(t, g, dir).Log(t.Context(), 5); return c[2] }(); first.Boundary || len(first.Files) == 0 {
 		t.Errorf("the first commit of a whole clone is %+v", first)
+	}
+}
+
+// A boundary of a shallow clone that git would sort for seconds is an error.
+func TestLongBoundary(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir := g.Init()
+	g.Commit(dir, "first")
+	path := join(dir, ".git", "shallow")
+	gittest.Write(t, path, strings.Repeat(strings.Repeat("1", 40)+"\n", 30_000))
+	_, err := discover(t, g, dir).Log(t.Context(), 1)
+	broken, ok := errors.AsType[*git.BrokenError](err)
+	if !ok || broken.Path != path {
+		t.Errorf("error is %v, want a *BrokenError about %q", err, path)
+	}
+}
+
+// References in refs/replace do not change what copse shows.
+func TestReplaced(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir := g.Init()
+	g.Commit(dir, "original")
+	g.Run(dir, "checkout", "-q", "-b", "other")
+	g.Commit(dir, "replacement")
+	g.Run(dir, "replace", "main", "other")
+	g.Run(dir, "checkout", "-q", "main")
+	commits, err := discover(t, g, dir).Log(t.Context(), 1)
+	if err != nil || len(commits) != 1 || commits[0].Subject != "original" {
+		t.Errorf("got %+v, %v", commits, err)
 	}
 }

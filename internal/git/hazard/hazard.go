@@ -34,8 +34,8 @@ type Layout struct {
 }
 
 const (
-	small  = 1 << 20   // a ref, a state
-	medium = 16 << 20  // patterns, the boundary of a shallow clone
+	small  = 1 << 20   // a ref, a state, the 25,000 commits of a boundary, which git sorts slowly
+	medium = 16 << 20  // patterns
 	large  = 512 << 20 // packed refs, an index of five million files
 
 	// maxEntries is the maximum number of directory entries to examine.
@@ -53,7 +53,7 @@ var (
 		"BISECT_LOG": medium, "BISECT_HEAD": small, "NOTES_MERGE_REF": small, "info/sparse-checkout": medium,
 	}
 	commonFiles = map[string]int64{
-		"config": medium, "packed-refs": large, "shallow": medium, "info/attributes": medium, "info/exclude": medium,
+		"config": medium, "packed-refs": large, "shallow": small, "info/attributes": medium, "info/exclude": medium,
 		"info/grafts": medium, "objects/info/alternates": small, "objects/info/commit-graph": 4 * large,
 		"objects/info/commit-graphs/commit-graph-chain": small, "objects/pack/multi-pack-index": 4 * large,
 		"reftable/tables.list": small, "logs/HEAD": large,

@@ -191,6 +191,8 @@ func environment(env xec.Env, at Repository) xec.Env {
 		"GIT_OPTIONAL_LOCKS=0",
 		"GIT_TERMINAL_PROMPT=0",
 		"GIT_NO_LAZY_FETCH=1",
+		// Git reads all of them at each start, and they change what the history contains.
+		"GIT_NO_REPLACE_OBJECTS=1",
 		// A list without any protocol; older releases support only this.
 		"GIT_ALLOW_PROTOCOL=:",
 		"LC_ALL=C",
