@@ -3,12 +3,15 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
@@ -303,5 +306,57 @@ func TestLateCommits(t *testing.T) {
 	}
 	if len(changed) != writers*each || int(all.Largest()) != len(changed) {
 		t.Errorf("%d items up to number %d", len(changed), all.Largest())
+	}
+}
+
+// A comment whose first attempt fails, before it writes anything, is saved with its text.
+func TestCommentIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	server := postgrestest.Start(t)
+	database, err := server.Database(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := makeProject(t, server.Address(database), "again")
+	ctx := t.Context()
+	if _, err := s.Create(ctx, item.Draft{Title: "talked about"}); err != nil {
+		t.Fatal(err)
+	}
+	blocker, err := pgx.Connect(ctx, server.Address(database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = blocker.Close(context.WithoutCancel(ctx)) })
+	if _, err := blocker.Exec(ctx, "begin; lock table copse.item in access exclusive mode"); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		c, err := s.AddComment(ctx, 1, "ada", "all of it")
+		if err == nil && (c.Author != "ada" || c.Body != "all of it") {
+			err = fmt.Errorf("the answer is %+v", c)
+		}
+		done <- err
+	}()
+	for ended := false; !ended; time.Sleep(time.Millisecond) {
+		rows, err := blocker.Query(ctx, "select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := pgx.CollectRows(rows, pgx.RowTo[bool])
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended = len(all) > 0
+	}
+	if _, err := blocker.Exec(ctx, "rollback"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	it, err := s.Item(ctx, 1)
+	if err != nil || len(it.Comments) != 1 || it.Comments[0].Author != "ada" || it.Comments[0].Body != "all of it" {
+		t.Errorf("the comments are %+v, %v", it.Comments, err)
 	}
 }

@@ -173,8 +173,9 @@ func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string)
 	if err != nil {
 		return item.Comment{}, err
 	}
+	var added item.Comment
 	_, replayed, err := s.change(ctx, func(w *write.Writer) (item.ID, error) {
-		c, err = w.AddComment(id, c)
+		added, err = w.AddComment(id, c) // c remains for another attempt
 		return id, err
 	})
 	if err != nil {
@@ -183,7 +184,7 @@ func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string)
 	if replayed {
 		return s.lastComment(ctx, id, c)
 	}
-	return c, nil
+	return added, nil
 }
 
 // lastComment returns the comment with this author and text that was added last.
