@@ -113,7 +113,7 @@ func endsParagraph(line string) bool {
 	if strings.TrimSpace(text) == "" {
 		return true
 	}
-	return len(line)-len(text) <= deepest && strings.IndexByte("-+*", text[0]) >= 0 && text[1:2] == " " && strings.TrimSpace(text[1:]) != ""
+	return len(line)-len(text) <= deepest && strings.IndexByte("-+*", text[0]) >= 0 && strings.HasPrefix(text[1:], " ") && strings.TrimSpace(text[1:]) != ""
 }
 
 // writer converts a parsed text to HTML.

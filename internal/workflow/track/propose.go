@@ -11,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch/adopt"
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/branch/twig/edit"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/session"
@@ -67,7 +68,7 @@ func (t *Tracker) Propose(ctx context.Context, q Question) (Answer, error) {
 	var a Answer
 	known.Examined = adopt.Examined(known.History, slices.Concat(q.Only, slices.Sorted(maps.Keys(q.Said)), known.Roots))
 	if left := len(known.History.Tips) - len(known.Examined); left > 0 && len(q.Only) == 0 {
-		a.Notes = append(a.Notes, fmt.Sprintf("copse examined the %d branches with the newest commits, and not the other %d; name a branch to examine it", len(known.Examined), left))
+		a.Notes = append(a.Notes, "copse examined only the branches with the newest commits, and left out "+cleantext.Count(left, "branch")+"; name a branch to examine it")
 	}
 	if known.Logs, known.Outside, err = t.remembered(ctx, known); err != nil {
 		return Answer{}, session.Explain(err)
