@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -141,7 +142,7 @@ func (b *Tab) judge(event any) {
 	switch e := event.(type) {
 	case *runtime.EventConsoleAPICalled:
 		if !b.Debug || e.Type != runtime.ConsoleAPICalledTypeDebug {
-			problem("the page writes to the console: %v", e.Args)
+			problem("the page writes to the console:%s", words(e.Args))
 		}
 	case *runtime.EventExceptionThrown:
 		problem("the script fails: %s", e.ExceptionDetails.Text)
@@ -152,6 +153,24 @@ func (b *Tab) judge(event any) {
 			problem("the page asks %s", e.Request.URL)
 		}
 	}
+}
+
+// words returns the texts and numbers that a page wrote, also those in lists.
+func words(args []*runtime.RemoteObject) string {
+	var out strings.Builder
+	for _, a := range args {
+		switch {
+		case a.Preview != nil:
+			for _, p := range a.Preview.Properties {
+				fmt.Fprintf(&out, " %s=%s", p.Name, p.Value)
+			}
+		case len(a.Value) > 0:
+			fmt.Fprintf(&out, " %s", a.Value)
+		default:
+			fmt.Fprintf(&out, " %s", a.Description)
+		}
+	}
+	return out.String()
 }
 
 // patience is how long a step may take.
