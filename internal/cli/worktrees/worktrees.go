@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
@@ -67,7 +68,7 @@ func noteUnexamined(env app.Env, all []worktrees.Worktree) {
 		}
 	}
 	if left > 0 {
-		env.Notef("note: copse examines the %d most recently used worktrees; the other %d are only listed. Remove some with `git worktree remove`", len(all)-left, left)
+		env.Notef("note: copse did not examine %s; remove those that you do not need with `git worktree remove`", cleantext.Count(left, "less recently used worktree"))
 	}
 }
 
