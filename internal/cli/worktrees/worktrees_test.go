@@ -99,7 +99,7 @@ func TestUnexamined(t *testing.T) {
 	if !strings.Contains(out.String(), "/old\told\tnot examined\t") || strings.Count(out.String(), "clean") != 1 {
 		t.Errorf("the list is\n%s", &out)
 	}
-	if !strings.Contains(notes.String(), "examines the 1 most recently used worktrees; the other 1 are only listed") {
+	if !strings.Contains(notes.String(), "copse did not examine 1 less recently used worktree;") {
 		t.Errorf("the note is %q", &notes)
 	}
 }
