@@ -46,27 +46,21 @@ func Logs(ctx context.Context, git program.Git, commonDir string) (func(branch s
 	if _, err := os.Lstat(filepath.Join(commonDir, "reftable")); err != nil {
 		return func(branch string) Log { return ReadLog(commonDir, branch) }, nil //nolint:nilerr // refs are in files
 	}
-	out, err := git.Run(ctx, "log", "--walk-reflogs", "--branches", "-z", "--no-color", "--no-show-signature", "--format=%gD%n%H%n%gs", "--")
+	entries, err := Entries(ctx, git, "--branches")
 	if err != nil {
-		return nil, fmt.Errorf("read the reflogs of the branches: %w", err)
+		return nil, err
 	}
 	logs := make(map[string]*Log)
-	// Git lists the newest entry of a branch first.
-	for _, entry := range slices.Backward(strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")) {
-		fields := strings.SplitN(entry, "\n", 3)
-		if len(fields) != 3 {
-			continue // no branch has a reflog
-		}
-		name, _, _ := strings.Cut(fields[0], "@{")
-		log, known := logs[name]
+	for _, e := range entries {
+		log, known := logs[e.Ref]
 		if !known {
 			log = &Log{Held: make(map[string]bool)}
-			logs[name] = log
-			if strings.HasPrefix(fields[2], created) || strings.HasPrefix(fields[2], "commit (initial)") {
-				log.begin(fields[1], fields[2])
+			logs[e.Ref] = log
+			if strings.HasPrefix(e.Why, created) || strings.HasPrefix(e.Why, "commit (initial)") {
+				log.begin(e.Commit, e.Why)
 			}
 		}
-		log.add(fields[1], fields[2])
+		log.add(e.Commit, e.Why)
 	}
 	return func(branch string) Log {
 		if log := logs[branch]; log != nil {
@@ -74,6 +68,33 @@ func Logs(ctx context.Context, git program.Git, commonDir string) (func(branch s
 		}
 		return Log{Held: make(map[string]bool)}
 	}, nil
+}
+
+// Entry is an entry of a reflog.
+type Entry struct {
+	// Ref is the ref, as short as git prints it.
+	Ref string
+	// Commit is the commit that the ref got, and Why the reason.
+	Commit, Why string
+}
+
+// Entries returns the entries of the reflogs of refs, or of those that an option of git selects, the
+// oldest of each ref first. It ignores refs that do not exist.
+func Entries(ctx context.Context, git program.Git, refs ...string) ([]Entry, error) {
+	args := []string{"log", "--ignore-missing", "--walk-reflogs", "-z", "--no-color", "--no-show-signature", "--format=%gD%n%H%n%gs"}
+	out, err := git.Run(ctx, append(append(args, refs...), "--")...)
+	if err != nil {
+		return nil, fmt.Errorf("read the reflogs: %w", err)
+	}
+	var entries []Entry
+	// Git lists the newest entry of a ref first.
+	for _, text := range slices.Backward(strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")) {
+		if fields := strings.SplitN(text, "\n", 3); len(fields) == 3 {
+			ref, _, _ := strings.Cut(fields[0], "@{")
+			entries = append(entries, Entry{Ref: ref, Commit: fields[1], Why: fields[2]})
+		}
+	}
+	return entries, nil
 }
 
 // ReadLog returns the reflog of a branch whose ref is a file, an empty one if there is none. commonDir is git's

@@ -38,10 +38,10 @@ type world struct {
 	*records.Records
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, args ...string) *world {
 	t.Helper()
 	g := gittest.New(t)
-	w := &world{Git: g, dir: g.Init("-b", "main"), pulls: pulllist.Dir(filepath.Join(g.Home, "pulls"))}
+	w := &world{Git: g, dir: g.Init(append(args, "-b", "main")...), pulls: pulllist.Dir(filepath.Join(g.Home, "pulls"))}
 	g.Commit(w.dir, "start")
 	w.Records = records.New(records.Options{Pulls: w.pulls, First: func() []string { return w.first }})
 	return w
@@ -65,9 +65,19 @@ func (w *world) join(t *testing.T, own *twig.State) (edges map[string]string, no
 	return edges, notes
 }
 
+// Both formats of refs give the same parents.
 func TestReflog(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	for format, args := range map[string][]string{"files": nil, "reftable": {"--ref-format=reftable"}} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			testReflog(t, newWorld(t, args...))
+		})
+	}
+}
+
+func testReflog(t *testing.T, w *world) {
+	t.Helper()
 	run := func(args ...string) { w.Run(w.dir, args...) }
 	commit := func(text string) { w.Commit(w.dir, text) }
 	run("switch", "-q", "-c", "a") // made from HEAD
@@ -88,12 +98,16 @@ func TestReflog(t *testing.T) {
 	run("worktree", "add", "-q", "-b", "linked", filepath.Join(w.Home, "linked"), "a")
 	run("tag", "v1", "main")
 	run("branch", "tagged", "v1")
+	fetched := strings.TrimSpace(w.Run(w.dir, "commit-tree", "-p", "main", "-m", "fetched", "main^{tree}"))
+	run("update-ref", "--create-reflog", "-m", "fetch origin: fast-forward", "refs/remotes/origin/main", fetched)
+	run("branch", "fetched", fetched)
 	run("switch", "-q", "--detach", "renamed")
 	run("switch", "-q", "-c", "detached")
 	run("switch", "-q", "main")
 	want := map[string]string{
 		"a": "main reflog", "renamed": "a reflog", "orphaned": "main reflog gone", "moved": "main reflog",
 		"linked": "a reflog", "tagged": "main reflog", "detached": "renamed reflog",
+		"fetched": "main reflog",
 	}
 	got, notes := w.join(t, nil)
 	if diff := cmp.Diff(want, got); diff != "" || len(notes) > 0 {

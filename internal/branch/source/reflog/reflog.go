@@ -6,9 +6,7 @@
 package reflog
 
 import (
-	"bufio"
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,7 +14,6 @@ import (
 	"github.com/copse-dev/copse/internal/branch/source"
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/git/refstore"
-	"github.com/copse-dev/copse/internal/regular"
 )
 
 // Name is the name of the source.
@@ -27,8 +24,6 @@ const (
 	maxBranches = 1000
 	// maxWorktrees is the maximum number of worktrees whose HEAD reflogs are read.
 	maxWorktrees = 200
-	// maxHead is the maximum size of a HEAD reflog.
-	maxHead = 16 << 20
 )
 
 // Reader reads the logs.
@@ -40,6 +35,9 @@ func (Reader) Name() string { return Name }
 // Files returns the reflogs of the examined branches. The reflog of HEAD changes with each commit
 // and is left out: git writes it together with the branch's reflog.
 func (Reader) Files(r source.Repo) []string {
+	if inTables(r.CommonDir()) {
+		return []string{tableDir(r.CommonDir())}
+	}
 	var files []string
 	for _, name := range asked(r) {
 		files = append(files, filepath.Join(r.CommonDir(), "logs", "refs", "heads", filepath.FromSlash(name)))
@@ -66,7 +64,12 @@ func (Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) {
 	if err != nil {
 		return source.Record{}, err
 	}
-	l := logs{dir: r.CommonDir(), trunk: trunk, remotes: remotes, known: map[string]history.Log{}}
+	l := logs{journal: &files{dir: r.CommonDir(), trunk: trunk, known: map[string]history.Log{}}, trunk: trunk, remotes: remotes}
+	if inTables(r.CommonDir()) {
+		if l.journal, err = readTables(ctx, r, trunk); err != nil {
+			return source.Record{}, err
+		}
+	}
 	var record source.Record
 	if source.Valid(trunk) {
 		record.Trunks = []string{trunk}
@@ -88,23 +91,34 @@ func (Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) {
 	return record, nil
 }
 
-// logs are those of one repository.
-type logs struct {
-	dir     string
-	trunk   string
-	remotes []string
-	known   map[string]history.Log // by branch
-	heads   []checkout             // nil until needed
-	read    bool                   // heads is known
+// journal gives access to the reflogs of one repository.
+type journal interface {
+	// of returns the reflog of a branch.
+	of(branch string) history.Log
+	// exists reports whether there is a local branch of a name, and isTag whether there is a tag.
+	exists(branch string) bool
+	isTag(name string) bool
+	// atRemote reports whether the trunk of origin had a commit as its tip.
+	atRemote(commit string) bool
+	// checkouts returns the entries of the reflogs of HEAD of all worktrees.
+	checkouts() []checkout
 }
 
-func (l *logs) of(branch string) history.Log {
-	log, ok := l.known[branch]
-	if !ok {
-		log = history.ReadLog(l.dir, branch)
-		l.known[branch] = log
-	}
-	return log
+// checkout is an entry in a reflog of HEAD.
+type checkout struct{ from, to, commit string }
+
+// checkoutOf returns the checkout that the reason of an entry describes, false for another one.
+func checkoutOf(commit, why string) (checkout, bool) {
+	names, ok := strings.CutPrefix(why, "checkout: moving from ")
+	from, to, both := strings.Cut(names, " to ")
+	return checkout{from, to, commit}, ok && both
+}
+
+// logs infer parents from the reflogs of one repository.
+type logs struct {
+	journal
+	trunk   string
+	remotes []string
 }
 
 // parent returns the branch on which another was created, or onto which it was rebased since, "" if
@@ -151,21 +165,6 @@ func (l *logs) holder(name, commit string, all []string) string {
 	return ""
 }
 
-// atRemote reports whether the trunk of origin had a commit as its tip.
-func (l *logs) atRemote(commit string) bool {
-	file, err := regular.Open(filepath.Join(l.dir, "logs", "refs", "remotes", "origin", filepath.FromSlash(l.trunk)), maxHead)
-	if err != nil {
-		return false // most repositories have none
-	}
-	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		if fields := strings.SplitN(lines.Text(), " ", 3); len(fields) == 3 && fields[1] == commit {
-			return true
-		}
-	}
-	return false
-}
-
 // branch returns the branch that a text in a reflog means, "" if it means none: the branch of a
 // remote means the local one, and a renamed branch its present name. It may be deleted.
 func (l *logs) branch(name, from string, all []string) string {
@@ -173,7 +172,7 @@ func (l *logs) branch(name, from string, all []string) string {
 	switch {
 	case from == "" || !source.Valid(from) || isCommit(from):
 		return ""
-	case from == l.trunk || l.exists("heads/"+from):
+	case from == l.trunk || l.exists(from):
 		return from
 	}
 	if remote, short, ok := strings.Cut(from, "/"); ok && slices.Contains(l.remotes, remote) {
@@ -195,64 +194,15 @@ func isCommit(s string) bool {
 	return len(s) >= 7 && len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// exists reports whether a ref has a reflog, as every branch created in a worktree does.
-func (l *logs) exists(ref string) bool {
-	info, err := os.Lstat(filepath.Join(l.dir, "logs", "refs", filepath.FromSlash(ref)))
-	return err == nil && info.Mode().IsRegular()
-}
-
-// isTag reports whether there is a tag of a name.
-func (l *logs) isTag(name string) bool {
-	if _, err := os.Lstat(filepath.Join(l.dir, "refs", "tags", filepath.FromSlash(name))); err == nil {
-		return true
-	}
-	packed, err := regular.Read(filepath.Join(l.dir, "packed-refs"), maxHead)
-	return err == nil && strings.Contains(string(packed), " refs/tags/"+name+"\n")
-}
-
-// checkout is an entry in a log of HEAD.
-type checkout struct{ from, to, commit string }
-
 // checkedOut returns the branch at HEAD when another branch was created from HEAD.
 func (l *logs) checkedOut(name, commit string) string {
 	if commit == "" {
 		return ""
 	}
-	if !l.read {
-		l.read = true
-		l.heads = checkouts(l.dir)
-	}
-	for _, c := range l.heads {
+	for _, c := range l.checkouts() {
 		if c.to == name && c.commit == commit {
 			return c.from
 		}
 	}
 	return ""
-}
-
-// checkouts reads the logs of HEAD of all worktrees.
-func checkouts(dir string) []checkout {
-	paths := []string{filepath.Join(dir, "logs", "HEAD")}
-	if linked, err := regular.ReadDir(filepath.Join(dir, "worktrees")); err == nil {
-		for _, d := range linked[:min(len(linked), maxWorktrees)] {
-			paths = append(paths, filepath.Join(dir, "worktrees", d.Name(), "logs", "HEAD"))
-		}
-	}
-	var found []checkout
-	for _, path := range paths {
-		file, err := regular.Open(path, maxHead)
-		if err != nil {
-			continue // a worktree need not have one
-		}
-		for lines := bufio.NewScanner(file); lines.Scan(); {
-			head, why, _ := strings.Cut(lines.Text(), "\t")
-			fields := strings.SplitN(head, " ", 3)
-			names, ok := strings.CutPrefix(why, "checkout: moving from ")
-			if from, to, both := strings.Cut(names, " to "); ok && both && len(fields) == 3 {
-				found = append(found, checkout{from, to, fields[1]})
-			}
-		}
-		_ = file.Close()
-	}
-	return found
 }
