@@ -340,7 +340,7 @@ func (b *Board) problem(v View, err error) Page {
 func (b *Board) navigation(counts map[string]Badge, at View) []navigation {
 	var all []navigation
 	for _, v := range b.o.Views {
-		all = append(all, navigation{Name: v.Name(), Title: v.Title(), Badge: counts[v.Name()], Here: v == at})
+		all = append(all, navigation{Name: v.Name(), Title: v.Title(), Badge: counts[v.Name()], Current: v == at})
 	}
 	return all
 }

@@ -28,7 +28,7 @@ func newShell(kit *markup.Kit) *shell { return &shell{kit, kit.Parse(shellFiles,
 type navigation struct {
 	Name, Title string
 	Badge       Badge
-	Here        bool
+	Current     bool
 }
 
 // opening is the beginning of a document, which is the same for each page of a board.
@@ -41,7 +41,7 @@ type opening struct {
 // document is what comes before the frame of a page.
 type document struct {
 	Title, Class string
-	Here         string // the address of the page, relative to the board
+	Address      string // the address of the page, relative to the board
 	Live         string // address of the stream
 	Token        string
 	Now          int64 // in milliseconds

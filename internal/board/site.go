@@ -279,7 +279,7 @@ func (s *Site) answer(ctx context.Context, w http.ResponseWriter, at *mounted, s
 		content <- made{page, err}
 	}()
 	here := address(p.View, p.Request)
-	d := document{Here: here, Token: session.Token}
+	d := document{Address: here, Token: session.Token}
 	if len(p.Watches()) > 0 && !p.once {
 		d.Live = "live/" + here
 	}

@@ -72,7 +72,7 @@ type Client struct {
 
 // form describes how a client writes entries.
 type form struct {
-	typed   bool   // with the kind of server
+	hasType bool   // with the kind of server
 	urlKey  string // "" if it does not support HTTP
 	command bool   // command and arguments are one list
 	env     string // the key of variables, "" for env
@@ -88,9 +88,9 @@ func everywhere(parts ...string) map[string]clientfile.Path {
 
 // clients returns all known clients.
 func clients() []Client {
-	typed, plain := form{typed: true, urlKey: "url"}, form{urlKey: "url"}
+	withType, plain := form{hasType: true, urlKey: "url"}, form{urlKey: "url"}
 	return []Client{
-		{ID: "claude-code", Title: "Claude Code", key: "mcpServers", user: everywhere(clientfile.ClaudeFile, ".claude.json"), project: []string{".mcp.json"}, form: typed, filter: claudeCode},
+		{ID: "claude-code", Title: "Claude Code", key: "mcpServers", user: everywhere(clientfile.ClaudeFile, ".claude.json"), project: []string{".mcp.json"}, form: withType, filter: claudeCode},
 		{
 			ID: "claude-desktop", Title: "Claude Desktop", key: "mcpServers", form: form{}, filter: sdkDefault,
 			user: map[string]clientfile.Path{
@@ -99,7 +99,7 @@ func clients() []Client {
 			},
 		},
 		{
-			ID: "vscode", Title: "VS Code", key: "servers", project: []string{".vscode", "mcp.json"}, form: typed,
+			ID: "vscode", Title: "VS Code", key: "servers", project: []string{".vscode", "mcp.json"}, form: withType,
 			user: map[string]clientfile.Path{
 				"darwin": {clientfile.Support, "Code", "User", "mcp.json"}, "windows": {clientfile.AppData, "Code", "User", "mcp.json"}, "": {clientfile.Config, "Code", "User", "mcp.json"},
 			},
@@ -115,7 +115,7 @@ func clients() []Client {
 		},
 		{
 			ID: "opencode", Title: "opencode", key: "mcp", user: everywhere(clientfile.Config, "opencode", "opencode.json"), project: []string{"opencode.json"},
-			form: form{typed: true, urlKey: "url", command: true, env: "environment", dir: true},
+			form: form{hasType: true, urlKey: "url", command: true, env: "environment", dir: true},
 		},
 		{ID: "windsurf", Title: "Windsurf", key: "mcpServers", user: everywhere(clientfile.Home, ".codeium", "windsurf", "mcp_config.json"), form: form{urlKey: "serverUrl"}},
 		{
@@ -125,7 +125,7 @@ func clients() []Client {
 		{
 			// It reads the project's file of Claude Code, too.
 			ID: "copilot", Title: "Copilot CLI", key: "mcpServers", user: everywhere(clientfile.CopilotDir, "mcp-config.json"), project: []string{".mcp.json"},
-			form: form{typed: true, urlKey: "url", tools: true, keyed: true}, filter: copilot,
+			form: form{hasType: true, urlKey: "url", tools: true, keyed: true}, filter: copilot,
 		},
 		{
 			ID: "qwen", Title: "Qwen Code", key: "mcpServers", user: everywhere(clientfile.QwenDir, "settings.json"), project: []string{".qwen", "settings.json"},

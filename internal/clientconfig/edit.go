@@ -70,7 +70,7 @@ func (c Client) edit(s, before Server) edit {
 		kinds = [...]string{"local", "remote"}
 	}
 	if s.URL != "" {
-		if c.form.typed {
+		if c.form.hasType {
 			add("type", kinds[1], replace)
 		}
 		add(c.form.urlKey, s.URL, replace)
@@ -83,7 +83,7 @@ func (c Client) edit(s, before Server) edit {
 		}
 		e.drop = startKeys
 	} else {
-		if c.form.typed {
+		if c.form.hasType {
 			add("type", kinds[0], replace)
 		}
 		line := commandLine(before, s)

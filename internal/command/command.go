@@ -79,12 +79,12 @@ type Field struct {
 type Registry struct {
 	Commands []Command // in the order of their first entries
 
-	place map[ID]int // in Commands
+	index map[ID]int // in Commands
 }
 
 // Find returns the command with exactly that name.
 func (r *Registry) Find(id ID) (Command, bool) {
-	i, ok := r.place[id]
+	i, ok := r.index[id]
 	if !ok {
 		return Command{}, false
 	}

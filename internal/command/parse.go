@@ -27,7 +27,7 @@ func Parse(data []byte) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Registry{place: make(map[ID]int)}
+	r := &Registry{index: make(map[ID]int)}
 	for i, entry := range entries.elements() {
 		if i == MaxEntries {
 			return nil, fmt.Errorf("%s: more than %d entries, which is the limit", commandsPath, MaxEntries)
@@ -80,9 +80,9 @@ func member(object value, key string) (found value, ok bool) {
 
 // add adds an entry, to the command of the same name if there is one.
 func (r *Registry) add(c Command) {
-	i, known := r.place[c.ID]
+	i, known := r.index[c.ID]
 	if !known {
-		r.place[c.ID] = len(r.Commands)
+		r.index[c.ID] = len(r.Commands)
 		r.Commands = append(r.Commands, c)
 		return
 	}

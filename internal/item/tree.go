@@ -55,7 +55,7 @@ func (s *Snapshot) below(top *Summary, selected []*Summary) []*Summary {
 	isBelow := map[ID]bool{0: false, top.ID: true}
 	kept := []*Summary{top}
 	for _, it := range selected {
-		if it.ID != top.ID && s.leadsUp(it, isBelow) {
+		if it.ID != top.ID && s.isBelow(it, isBelow) {
 			kept = append(kept, it)
 		}
 	}
@@ -63,9 +63,9 @@ func (s *Snapshot) below(top *Summary, selected []*Summary) []*Summary {
 	return kept
 }
 
-// leadsUp reports whether the parents of it lead to one that known says yes of,
+// isBelow reports whether a parent of it, near or far, is one that known has as true,
 // and notes the answer for all on the way.
-func (s *Snapshot) leadsUp(it *Summary, known map[ID]bool) bool {
+func (s *Snapshot) isBelow(it *Summary, known map[ID]bool) bool {
 	var way []ID
 	answer := false
 	for id := it.ID; ; {
@@ -150,11 +150,11 @@ func breakCycles(parent []int) {
 func (f *forest) cut(left int, room Room) Tree {
 	var t Tree
 	f.measure()
-	type place struct {
+	type queued struct {
 		node      *Node
 		at, depth int
 	}
-	var queue []place
+	var queue []queued
 	take := func(i, depth int) *Node {
 		if left > 0 && room != nil && !room(f.items[i], depth) {
 			left = 0
@@ -164,7 +164,7 @@ func (f *forest) cut(left int, room Room) Tree {
 		}
 		left--
 		node := &Node{Summary: f.items[i]}
-		queue = append(queue, place{node, i, depth})
+		queue = append(queue, queued{node, i, depth})
 		return node
 	}
 	for _, i := range f.roots {

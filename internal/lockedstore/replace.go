@@ -25,25 +25,25 @@ var ErrChanged = errors.New("it was changed meanwhile")
 
 // Foreign is a file of another program, which does not use our locks.
 type Foreign struct {
-	path string
-	wall string // "" if links are followed wherever they lead
-	most int64  // the maximum size to read, in bytes
-	disk Disk
+	path    string
+	wall    string // "" if links are followed wherever they lead
+	maxSize int64  // the maximum size to read, in bytes
+	disk    Disk
 }
 
 // ForeignAt returns the file at an absolute path. It follows a symbolic link there.
-func ForeignAt(path string) Foreign { return Foreign{path: path, most: MaxEdit, disk: System{}} }
+func ForeignAt(path string) Foreign { return Foreign{path: path, maxSize: MaxEdit, disk: System{}} }
 
 // ForeignIn returns the file at a path below the directory wall, which no link leaves: otherwise,
 // Read and Replace fail with rooted.ErrOutside, or with rooted.ErrGitDirectory if a link leads into
 // a git directory.
 func ForeignIn(wall, path string) Foreign {
-	return Foreign{path: path, wall: wall, most: MaxEdit, disk: System{}}
+	return Foreign{path: path, wall: wall, maxSize: MaxEdit, disk: System{}}
 }
 
 // AtMost returns the same file with another maximum size for Read, in bytes.
 func (f Foreign) AtMost(size int64) Foreign {
-	f.most = size
+	f.maxSize = size
 	return f
 }
 
@@ -61,7 +61,7 @@ func (f Foreign) Read() ([]byte, error) {
 		return nil, rooted.WithoutPath(err)
 	}
 	defer root.Close()
-	data, err := regular.ReadIn(root, name, f.most)
+	data, err := regular.ReadIn(root, name, f.maxSize)
 	return data, rooted.WithoutPath(err)
 }
 

@@ -32,10 +32,10 @@ var silence = []byte("RIFF$\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00@
 
 // fixtureSet returns what toolsets can have of it.
 func fixtureSet() toolset.Toolset {
-	complete := func(_ context.Context, typed string, _ map[string]string) ([]string, error) {
+	complete := func(_ context.Context, prefix string, _ map[string]string) ([]string, error) {
 		var fit []string
 		for _, word := range []string{"paris", "park", "party"} {
-			if strings.HasPrefix(word, typed) {
+			if strings.HasPrefix(word, prefix) {
 				fit = append(fit, word)
 			}
 		}

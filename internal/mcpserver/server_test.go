@@ -51,8 +51,8 @@ func toys(started chan<- struct{}) toolset.Toolset {
 		Prompts: []toolset.Prompt{{
 			Name: "hello", Description: "Says hello",
 			Arguments: []toolset.Argument{{Name: "who", Required: true,
-				Complete: func(_ context.Context, typed string, _ map[string]string) ([]string, error) {
-					return []string{typed + "a", typed + "b"}, nil
+				Complete: func(_ context.Context, prefix string, _ map[string]string) ([]string, error) {
+					return []string{prefix + "a", prefix + "b"}, nil
 				}}},
 			Get: func(_ context.Context, args map[string]string) (string, error) { return "hello " + args["who"], nil },
 		}},

@@ -100,10 +100,10 @@ func must(err error) {
 }
 
 // complete lists the names of skills with the typed prefix.
-func (k *skills) complete(ctx context.Context, typed string, _ map[string]string) ([]string, error) {
+func (k *skills) complete(ctx context.Context, prefix string, _ map[string]string) ([]string, error) {
 	var names []string
 	for _, s := range ordered(ctx, k.each) {
-		if strings.HasPrefix(s.Name, typed) {
+		if strings.HasPrefix(s.Name, prefix) {
 			names = append(names, s.Name)
 		}
 	}

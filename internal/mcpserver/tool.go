@@ -132,24 +132,24 @@ func (s *Server) addTool(t toolset.Tool) {
 		if err != nil {
 			return wireResult(by.Fitted(t.Fail(err))), nil
 		}
-		place, ask, err := s.locator.Of(ctx, route.Caller{Session: req.Session, Caps: req.ClientCapabilities(), Meta: req.Params.Meta, Responses: req.Params.InputResponses}, asked)
+		worktree, ask, err := s.locator.Of(ctx, route.Caller{Session: req.Session, Caps: req.ClientCapabilities(), Meta: req.Params.Meta, Responses: req.Params.InputResponses}, asked)
 		switch {
 		case ask:
 			return &mcp.CallToolResult{InputRequests: route.AskRoots()}, nil
 		case err != nil:
 			return wireResult(by.Fitted(t.Fail(route.InArgument(err, argument())))), nil
 		}
-		at, ok := place.Tools[t.Name]
+		at, ok := worktree.Tools[t.Name]
 		if !ok {
 			at = t
 		}
-		return s.answer(ctx, req, at, args, by, place.Name()), nil
+		return s.answer(ctx, req, at, args, by, worktree.Name()), nil
 	})
 }
 
 // answer runs a tool and returns its result for a host, in which the worktree is named. A call
 // that becomes a task has no result yet.
-func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, t toolset.Tool, args json.RawMessage, by host.Host, place string) *mcp.CallToolResult {
+func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, t toolset.Tool, args json.RawMessage, by host.Host, worktree string) *mcp.CallToolResult {
 	views := t.View != nil && declares(req.ClientCapabilities(), viewsExtension)
 	var drawing *toolset.Drawing
 	if views {
@@ -160,7 +160,7 @@ func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, t toolset
 		beginningOf(ctx).task = taskOf(*job, by)
 		return &mcp.CallToolResult{}
 	}
-	out := wireResult(by.Fitted(route.Locate(res, place)))
+	out := wireResult(by.Fitted(route.Locate(res, worktree)))
 	if views {
 		s.draw(ctx, t, res, drawing, out)
 	}

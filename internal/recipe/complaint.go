@@ -24,11 +24,11 @@ const (
 // line. It omits the quoted source, which could contain anything.
 func complaint(stderr, dir string) string {
 	var message []string
-	place := ""
+	location := ""
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimRight(line, "\r\n")
 		if at := arrow().FindStringSubmatch(line); at != nil {
-			place = withoutDir(at[1], dir) + ", line " + at[2] + ": "
+			location = withoutDir(at[1], dir) + ", line " + at[2] + ": "
 			break
 		}
 		if excerpt().MatchString(line) || len(message) == maxComplaintLines {
@@ -37,7 +37,7 @@ func complaint(stderr, dir string) string {
 		message = append(message, withoutDir(line, dir))
 	}
 	text := strings.TrimSpace(strings.TrimPrefix(strings.Join(message, "\n"), "error: "))
-	return cleantext.Cut(cleantext.Block(place+text), maxComplaint)
+	return cleantext.Cut(cleantext.Block(location+text), maxComplaint)
 }
 
 // withoutDir returns a text without the path of the copies, which nobody else knows.

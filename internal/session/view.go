@@ -156,9 +156,9 @@ func (v *View) State(ctx context.Context) (*twig.State, error) {
 	return state, Explain(err)
 }
 
-// StatePlace returns the directory whose state file is in use, or to which a new one belongs, and
+// StateDir returns the directory whose state file is in use, or to which a new one belongs, and
 // the one whose state file it hides. Both are "" if there is none.
-func (v *View) StatePlace(ctx context.Context) (dir, hides string, err error) {
+func (v *View) StateDir(ctx context.Context) (dir, hides string, err error) {
 	o, err := v.open(ctx)
 	if err != nil {
 		return "", "", err

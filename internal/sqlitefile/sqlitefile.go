@@ -54,11 +54,11 @@ func Table(data []byte, name string, columns ...string) ([][]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		places := make([]int, 0, len(columns))
+		positions := make([]int, 0, len(columns))
 		for _, column := range columns {
-			places = append(places, slices.Index(known, column))
+			positions = append(positions, slices.Index(known, column))
 		}
-		rows, err := d.rows(row[3].number, places)
+		rows, err := d.rows(row[3].number, positions)
 		if err != nil {
 			return nil, err
 		}
@@ -153,15 +153,15 @@ type value struct {
 // table is a table that is being read.
 type table struct {
 	database
-	places []int // of the wanted columns, -1 for a missing one
-	rows   [][]value
-	left   int // the maximum number of bytes in the following rows
+	positions []int // of the wanted columns, -1 for a missing one
+	rows      [][]value
+	left      int // the maximum number of bytes in the following rows
 }
 
 // rows returns the values at some positions, in their order, of each row of the table whose tree
 // begins at a page. A missing value is empty.
-func (d database) rows(root int, places []int) ([][]value, error) {
-	t := table{database: d, places: places, left: len(d.data)}
+func (d database) rows(root int, positions []int) ([][]value, error) {
+	t := table{database: d, positions: positions, left: len(d.data)}
 	met := map[int]bool{}
 	todo := []int{root}
 	for len(todo) > 0 {
@@ -218,7 +218,7 @@ func (t *table) node(page []byte, first bool) (below []int, err error) {
 		if err != nil {
 			return nil, err
 		}
-		row, err := record(payload, t.places)
+		row, err := record(payload, t.positions)
 		if err != nil {
 			return nil, err
 		}
@@ -274,13 +274,13 @@ func (t *table) payload(page []byte, at int) ([]byte, error) {
 }
 
 // record returns the values at some positions of a row.
-func record(payload []byte, places []int) ([]value, error) {
+func record(payload []byte, positions []int) ([]value, error) {
 	size, n := varint(payload)
 	if n == 0 || size < int64(n) || size > int64(len(payload)) {
 		return nil, errDamaged
 	}
 	header, body := payload[n:size], payload[size:]
-	row := make([]value, len(places))
+	row := make([]value, len(positions))
 	for at := 0; len(header) > 0; at++ {
 		kind, n := varint(header)
 		if n == 0 || kind < 0 {
@@ -291,8 +291,8 @@ func record(payload []byte, places []int) ([]value, error) {
 		if width < 0 || width > int64(len(body)) {
 			return nil, errDamaged
 		}
-		for i, place := range places {
-			if place == at {
+		for i, position := range positions {
+			if position == at {
 				row[i] = valueOf(kind, body[:width])
 			}
 		}

@@ -64,7 +64,7 @@ type Argument struct {
 	// Complete lists the values that match the typed text, best first. chosen contains the values
 	// of other arguments, by name, if the client sends them. Nil means that there are no
 	// completions.
-	Complete func(ctx context.Context, typed string, chosen map[string]string) ([]string, error)
+	Complete func(ctx context.Context, prefix string, chosen map[string]string) ([]string, error)
 }
 
 // Resource is a document at a fixed URI.

@@ -122,7 +122,7 @@ type Options struct {
 
 // ItemsView draws work items.
 type ItemsView interface {
-	Rows(ctx context.Context, placed []items.Placed) ([]board.Row, error)
+	Rows(ctx context.Context, items []items.ItemRow) ([]board.Row, error)
 	Panel(ctx context.Context, id item.ID, readOnly bool) (*board.Detail, error)
 }
 
@@ -192,15 +192,15 @@ func (v *Views) DrawItems(ctx context.Context, data json.RawMessage) (string, er
 	if err := json.Unmarshal(data, &in); err != nil {
 		return "", fmt.Errorf("draw items: %w", err)
 	}
-	placed := make([]items.Placed, len(in.Items))
+	rows := make([]items.ItemRow, len(in.Items))
 	for i, it := range in.Items {
-		placed[i].ID = it.ID
+		rows[i].ID = it.ID
 	}
 	aside := strconv.Itoa(in.Total)
-	if len(placed) < in.Total {
-		aside = fmt.Sprintf("%d of %d", len(placed), in.Total)
+	if len(rows) < in.Total {
+		aside = fmt.Sprintf("%d of %d", len(rows), in.Total)
 	}
-	return v.drawItems(ctx, placed, aside, in.Cursor)
+	return v.drawItems(ctx, rows, aside, in.Cursor)
 }
 
 // node is an item of a tree.
@@ -218,20 +218,20 @@ func (v *Views) DrawTree(ctx context.Context, data json.RawMessage) (string, err
 	if err := json.Unmarshal(data, &in); err != nil {
 		return "", fmt.Errorf("draw a tree of items: %w", err)
 	}
-	var placed []items.Placed
-	var place func(nodes []node, depth int)
-	place = func(nodes []node, depth int) {
+	var rows []items.ItemRow
+	var appendNodes func(nodes []node, depth int)
+	appendNodes = func(nodes []node, depth int) {
 		for _, n := range nodes {
-			placed = append(placed, items.Placed{ID: n.ID, Depth: depth, Omitted: n.Omitted})
-			place(n.Children, depth+1)
+			rows = append(rows, items.ItemRow{ID: n.ID, Depth: depth, Omitted: n.Omitted})
+			appendNodes(n.Children, depth+1)
 		}
 	}
-	place(in.Tree, 0)
-	return v.drawItems(ctx, placed, "", "")
+	appendNodes(in.Tree, 0)
+	return v.drawItems(ctx, rows, "", "")
 }
 
-func (v *Views) drawItems(ctx context.Context, placed []items.Placed, aside, cursor string) (string, error) {
-	rows, err := v.items().Rows(ctx, placed)
+func (v *Views) drawItems(ctx context.Context, listed []items.ItemRow, aside, cursor string) (string, error) {
+	rows, err := v.items().Rows(ctx, listed)
 	if err != nil {
 		return "", fmt.Errorf("draw items: %w", err)
 	}

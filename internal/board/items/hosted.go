@@ -9,8 +9,8 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 )
 
-// Placed is an item of an answer, and where the answer has it.
-type Placed struct {
+// ItemRow is an item of an answer, and where the answer has it.
+type ItemRow struct {
 	ID item.ID
 	// Depth is how many items it is below.
 	Depth int
@@ -20,13 +20,13 @@ type Placed struct {
 
 // Rows returns the rows of items, as the tree of the page has them. An item that was deleted
 // meanwhile has none.
-func (v *View) Rows(ctx context.Context, placed []Placed) ([]board.Row, error) {
+func (v *View) Rows(ctx context.Context, items []ItemRow) ([]board.Row, error) {
 	d, err := v.hosted(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]board.Row, 0, len(placed))
-	for _, p := range placed {
+	rows := make([]board.Row, 0, len(items))
+	for _, p := range items {
 		it, err := d.snapshot.Find(p.ID)
 		if err != nil {
 			continue
@@ -60,7 +60,7 @@ func (v *View) hosted(ctx context.Context, readOnly bool) (*drawing, error) {
 }
 
 // branch makes the row of an item in the tree.
-func (d *drawing) branch(it *item.Summary, p Placed, selected bool) board.Row {
+func (d *drawing) branch(it *item.Summary, p ItemRow, selected bool) board.Row {
 	r := d.row(it)
 	r.Omitted = p.Omitted
 	return board.Row{Key: it.ID.String(), Selected: selected, Class: fmt.Sprintf("depth%d", min(p.Depth, maxDepth)), HTML: d.HTML("branch", r)}

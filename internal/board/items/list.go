@@ -281,28 +281,28 @@ func (d *drawing) tree(selected []*item.Summary, at item.ID) []board.Section {
 		depth int
 	}
 	rows := make([]node, 0, len(selected))
-	placed := make(map[item.ID]bool, len(selected))
-	var place func(it *item.Summary, depth int)
-	place = func(it *item.Summary, depth int) {
-		if placed[it.ID] {
+	listed := make(map[item.ID]bool, len(selected))
+	var appendItem func(it *item.Summary, depth int)
+	appendItem = func(it *item.Summary, depth int) {
+		if listed[it.ID] {
 			return
 		}
-		placed[it.ID] = true
+		listed[it.ID] = true
 		rows = append(rows, node{it, depth})
 		for _, child := range below[it.ID] {
-			place(child, depth+1)
+			appendItem(child, depth+1)
 		}
 	}
 	for _, it := range roots {
-		place(it, 0)
+		appendItem(it, 0)
 	}
 	for _, it := range selected { // those in a cycle of parents
-		place(it, 0)
+		appendItem(it, 0)
 	}
 	w := d.window("", len(rows), treeWindow)
 	one := board.Section{Key: "tree", Class: "tree", Label: "Tree of items", Foot: d.foot(w)}
 	for _, n := range rows[w.From:w.To] {
-		one.Rows = append(one.Rows, d.branch(n.Summary, Placed{ID: n.ID, Depth: n.depth}, n.ID == at))
+		one.Rows = append(one.Rows, d.branch(n.Summary, ItemRow{ID: n.ID, Depth: n.depth}, n.ID == at))
 	}
 	return []board.Section{one}
 }

@@ -82,7 +82,7 @@ const (
 type kind struct {
 	Name, Label, Link string
 	Count             int
-	Here              bool
+	Selected          bool
 }
 
 // row is the content of a row.
@@ -144,11 +144,11 @@ func (v *View) kinds(counts map[search.Kind]int, only search.Kind, text string) 
 	for _, n := range counts {
 		total += n
 	}
-	all := []kind{{Label: "All", Link: "search?" + url.Values{"q": {text}}.Encode(), Count: total, Here: only == ""}}
+	all := []kind{{Label: "All", Link: "search?" + url.Values{"q": {text}}.Encode(), Count: total, Selected: only == ""}}
 	for _, k := range v.o.Searcher.Kinds() {
 		if counts[k] > 0 || k == only {
 			all = append(all, kind{
-				Name: string(k), Label: k.Plural(), Link: "search?" + url.Values{"q": {text}, "kind": {string(k)}}.Encode(), Count: counts[k], Here: k == only,
+				Name: string(k), Label: k.Plural(), Link: "search?" + url.Values{"q": {text}, "kind": {string(k)}}.Encode(), Count: counts[k], Selected: k == only,
 			})
 		}
 	}

@@ -172,9 +172,9 @@ func (m *merger) cutCycles() {
 	for _, start := range slices.Sorted(maps.Keys(m.edges)) {
 		var path []string
 		at := start
-		place := map[string]int{}
+		position := map[string]int{}
 		for !done[at] {
-			if first, again := place[at]; again {
+			if first, again := position[at]; again {
 				m.cut(path[first:])
 				break
 			}
@@ -182,7 +182,7 @@ func (m *merger) cutCycles() {
 			if !ok {
 				break
 			}
-			place[at] = len(path)
+			position[at] = len(path)
 			path = append(path, at)
 			at = e.Parent
 		}

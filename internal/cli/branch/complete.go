@@ -16,26 +16,26 @@ const maxCompletions = 200
 
 // completeBranches offers branches for the first n arguments.
 func (c *cli) completeBranches(n int) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) >= n {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return c.complete(cmd, typed, func(*twig.State, string) bool { return true }), cobra.ShellCompDirectiveNoFileComp
+		return c.complete(cmd, prefix, func(*twig.State, string) bool { return true }), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 // completeFlag offers branches for a flag.
 func (c *cli) completeFlag(cmd *cobra.Command, flag string) {
 	one := c.completeBranches(1)
-	if err := cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return one(cmd, nil, typed)
+	if err := cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return one(cmd, nil, prefix)
 	}); err != nil {
 		panic(err) // the flag does not exist: a bug that every run reveals
 	}
 }
 
 // complete offers the branches that want accepts, with their links.
-func (c *cli) complete(cmd *cobra.Command, typed string, want func(*twig.State, string) bool) []cobra.Completion {
+func (c *cli) complete(cmd *cobra.Command, prefix string, want func(*twig.State, string) bool) []cobra.Completion {
 	p, err := c.find(cmd.Context())
 	if err != nil {
 		return nil // no completions
@@ -47,7 +47,7 @@ func (c *cli) complete(cmd *cobra.Command, typed string, want func(*twig.State, 
 	local, _ := p.Session.View().Branches(cmd.Context())
 	var found []cobra.Completion
 	for _, name := range branch.Names(state, branch.NewRefs(local, "", "")) {
-		if !strings.HasPrefix(name, typed) || !want(state, name) || len(found) == maxCompletions {
+		if !strings.HasPrefix(name, prefix) || !want(state, name) || len(found) == maxCompletions {
 			continue
 		}
 		m := state.Metadata(name)

@@ -60,11 +60,11 @@ func (c *cli) trunkRemove() *cobra.Command {
 		Short:   "Unmark a branch as a trunk",
 		Example: "  copse branch trunk remove develop",
 		Args:    app.Args(1, 1, "BRANCH"),
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return c.complete(cmd, typed, (*twig.State).IsRoot), cobra.ShellCompDirectiveNoFileComp
+			return c.complete(cmd, prefix, (*twig.State).IsRoot), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: c.run(func(ctx context.Context, p repository, args []string) error {
 			name, err := p.named(ctx, args)

@@ -31,8 +31,8 @@ func Examine(ctx context.Context, env app.Env, repo string, online bool) []docto
 	tasks := ws.Tasks()
 	defer tasks.Close()
 	commands, _ := ws.Commands()
-	place := ClientFiles(env, ws.Workspace())
-	place.Main = ws.Main
+	location := ClientFiles(env, ws.Workspace())
+	location.Main = ws.Main
 	d := doctor.Doctor{
 		Words: doctor.Words{
 			Errors: ws.Words, Install: "copse mcp install", InitItems: "copse item init", CheckItems: "copse item doctor",
@@ -43,7 +43,7 @@ func Examine(ctx context.Context, env app.Env, repo string, online bool) []docto
 		Session: ws.Session, Worktree: ws.Worktree, Branches: ws.Branches, Pulls: ws.Pulls, Issues: ws.Issues,
 		Finder: wiring.Finder(env), Settings: ws.Settings, SettingsFile: env.SettingsFile(),
 		Items: func() doctor.ItemStore { return ws.Items() }, SharedItems: ws.Sync(ws.FilesOfItems()).Offered, Commands: commands, Tasks: tasks, Engine: ws.Containers(),
-		Clients: place, Status: status, Ports: files.Ports, Tokens: files.Tokens,
+		Clients: location, Status: status, Ports: files.Ports, Tokens: files.Tokens,
 	}
 	return d.Examine(ctx)
 }

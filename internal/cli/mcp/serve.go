@@ -125,17 +125,17 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 	}
 	disabled := o.choice.Disabled()
 	logger := app.NewLogger(env.Stderr, o.verbosity)
-	places := workspace.Follow(ctx, wiring.Options{
+	worktrees := workspace.Follow(ctx, wiring.Options{
 		Program: "copse", Env: env, Repo: o.repo, Timeout: o.timeout, Disabled: disabled, ReadOnly: o.choice.ReadOnly,
 	}, logger)
-	defer places.Close()
+	defer worktrees.Close()
 	server := mcpserver.New(mcpserver.Options{
 		Name:         o.name,
 		Version:      app.Version(),
-		Instructions: places.Instructions(About, o.choice.ReadOnly),
-		Toolsets:     places.Toolsets(),
-		Worktrees:    places,
-		Connected:    places.Connected,
+		Instructions: worktrees.Instructions(About, o.choice.ReadOnly),
+		Toolsets:     worktrees.Toolsets(),
+		Worktrees:    worktrees,
+		Connected:    worktrees.Connected,
 		ReadOnly:     o.choice.ReadOnly,
 		Secrets:      env.Secrets,
 		Logger:       logger,

@@ -63,7 +63,7 @@ func link(ctx context.Context, env app.Env, repo string, readOnly bool) (string,
 	if err != nil {
 		return "", err
 	}
-	if err := checkPlace(ctx, env, repo); err != nil {
+	if err := requireRepository(ctx, env, repo); err != nil {
 		return "", err
 	}
 	client := control.NewClient(files.Runtime)

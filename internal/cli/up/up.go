@@ -155,7 +155,7 @@ func run(ctx context.Context, env app.Env, o options) error {
 		return rotate(ctx, env, files)
 	}
 	dir := directory(env, o.repo)
-	if err := checkPlace(ctx, env, o.repo); err != nil {
+	if err := requireRepository(ctx, env, o.repo); err != nil {
 		return err
 	}
 	socket, err := control.Take(files.Runtime)
@@ -176,10 +176,10 @@ func run(ctx context.Context, env app.Env, o options) error {
 	return serve(ctx, env, o, files, dir, socket)
 }
 
-// checkPlace tells a person that a directory is not in a git repository, and refuses a bare
+// requireRepository tells a person that a directory is not in a git repository, and refuses a bare
 // repository that nobody named. repo is the directory that the person named, "" for the working
 // directory.
-func checkPlace(ctx context.Context, env app.Env, repo string) error {
+func requireRepository(ctx context.Context, env app.Env, repo string) error {
 	_, err := workspace.Find(ctx, env, repo).Session.Repo(ctx)
 	if _, unnamed := errors.AsType[*git.UnnamedError](err); unnamed {
 		return output.Explain(failure.Of(err))

@@ -90,7 +90,7 @@ func show(env app.Env, all []worktrees.Worktree) error {
 		if w.Current {
 			note = "current"
 		}
-		rows = append(rows, []string{path, w.Label(), changes(w), upstream(w), age(w.LastCommit, env.Now()), pull(w.PullRequest), task(w.Item), company(w), remove, note})
+		rows = append(rows, []string{path, w.Label(), changes(w), upstream(w), age(w.LastCommit, env.Now()), pull(w.PullRequest), task(w.Item), users(w), remove, note})
 	}
 	return out.Table([]output.Column{
 		{Name: "worktree", Flexible: true}, {Name: "branch", Flexible: true}, {Name: "changes"}, {Name: "upstream"}, {Name: "committed"},
@@ -175,8 +175,8 @@ func task(i *worktrees.Item) string {
 	return fmt.Sprintf("#%d %s", i.ID, i.Title)
 }
 
-// company names the clients and tasks in a worktree.
-func company(w worktrees.Worktree) string {
+// users names the clients and tasks in a worktree.
+func users(w worktrees.Worktree) string {
 	var parts []string
 	for _, c := range w.Claims {
 		parts = append(parts, fmt.Sprintf("%s holds #%d", c.Agent, c.ID))

@@ -31,7 +31,7 @@ type Client struct {
 	comment   [2]string
 	// argument returns the client's form of the argument with that position, from 1, and that name;
 	// of all arguments for 0.
-	argument func(place int, name string) string
+	argument func(position int, name string) string
 	// text returns the file of a description, the names of arguments, and a prompt.
 	text func(description string, arguments []string, prompt string) string
 }
@@ -40,18 +40,18 @@ type Client struct {
 // the skills in .agents; Claude Code reads its own.
 func Clients() []Client {
 	html, toml := [2]string{"<!-- ", " -->"}, [2]string{"# ", ""}
-	placed := func(place int, _ string) string {
-		if place == 0 {
+	positional := func(position int, _ string) string {
+		if position == 0 {
 			return "$ARGUMENTS"
 		}
-		return fmt.Sprintf("$%d", place)
+		return fmt.Sprintf("$%d", position)
 	}
 	return []Client{
-		{Name: "claude-code", directory: ".claude/commands", extension: ".md", comment: html, argument: placed, text: withHint},
-		{Name: "codex", Home: true, directory: ".codex/prompts", extension: ".md", comment: html, argument: placed, text: withHint},
+		{Name: "claude-code", directory: ".claude/commands", extension: ".md", comment: html, argument: positional, text: withHint},
+		{Name: "codex", Home: true, directory: ".codex/prompts", extension: ".md", comment: html, argument: positional, text: withHint},
 		{Name: "cursor", directory: ".cursor/commands", extension: ".md", comment: html, argument: spoken, text: bare},
 		{Name: "gemini", directory: ".gemini/commands", extension: ".toml", comment: toml, argument: spokenArgs, text: inTOML},
-		{Name: "opencode", directory: ".opencode/command", extension: ".md", comment: html, argument: placed, text: described},
+		{Name: "opencode", directory: ".opencode/command", extension: ".md", comment: html, argument: positional, text: described},
 		{Name: "vscode", directory: ".github/prompts", extension: ".prompt.md", comment: html, argument: input, text: asAgent},
 		{Name: "skills", skills: true, directory: ".agents/skills", comment: html},
 		{Name: "claude-skills", skills: true, directory: ".claude/skills", comment: html},
@@ -138,16 +138,16 @@ func bare(description string, arguments []string, prompt string) string {
 }
 
 // spoken is for clients that append the arguments to the prompt.
-func spoken(place int, name string) string {
-	if place == 0 {
+func spoken(position int, name string) string {
+	if position == 0 {
 		return "(the text after the command)"
 	}
 	return "(" + name + ", as given after the command)"
 }
 
 // spokenArgs is for clients that can put all arguments in one place.
-func spokenArgs(place int, name string) string {
-	if place == 0 {
+func spokenArgs(position int, name string) string {
+	if position == 0 {
 		return "{{args}}"
 	}
 	return fmt.Sprintf("(%s, of these: {{args}})", name)

@@ -13,7 +13,7 @@ type Args []arg
 // arg is one argument: an option, a variable, or a word.
 type arg struct {
 	name     option
-	typed    string // "--edition", "-e"; a word whole
+	written  string // "--edition", "-e"; a word whole
 	value    string
 	hasValue bool
 	flag     bool // written as a flag, whose form is checked, too
@@ -36,8 +36,8 @@ const (
 )
 
 // options returns the names of options.
-func options(typed string) option {
-	switch typed {
+func options(written string) option {
+	switch written {
 	case "--edition", "-e", "--input", "-i":
 		return edition
 	case "--adaptation", "-a":
@@ -52,11 +52,11 @@ func options(typed string) option {
 		return switches
 	}
 	switch {
-	case strings.HasPrefix(typed, "--uv-"):
+	case strings.HasPrefix(written, "--uv-"):
 		return variable
-	case strings.HasPrefix(typed, "--"):
+	case strings.HasPrefix(written, "--"):
 		return unknownLong
-	case strings.HasPrefix(typed, "-"):
+	case strings.HasPrefix(written, "-"):
 		return unknownShort
 	}
 	return word
@@ -67,10 +67,10 @@ func options(typed string) option {
 func ParseFlags(flags []string) Args {
 	var args Args
 	for _, f := range flags {
-		a := arg{name: word, typed: f, flag: true}
+		a := arg{name: word, written: f, flag: true}
 		if strings.HasPrefix(f, "-") {
-			a.typed, a.value, a.hasValue = strings.Cut(f, "=")
-			a.name = options(a.typed)
+			a.written, a.value, a.hasValue = strings.Cut(f, "=")
+			a.name = options(a.written)
 			if a.name == inputFile || a.name == destination {
 				// The original drops spaces at the end of paths, and nowhere else.
 				a.value = strings.TrimRightFunc(a.value, isSpace)
@@ -96,15 +96,15 @@ type Value struct {
 func (o Options) Args() Args {
 	var args Args
 	for _, a := range []arg{
-		{name: edition, typed: "--edition", value: o.Edition}, {name: adaptation, typed: "--adaptation", value: o.Adaptation},
-		{name: inputFile, typed: "--from", value: o.InputFile}, {name: destination, typed: "--destination", value: o.Destination},
+		{name: edition, written: "--edition", value: o.Edition}, {name: adaptation, written: "--adaptation", value: o.Adaptation},
+		{name: inputFile, written: "--from", value: o.InputFile}, {name: destination, written: "--destination", value: o.Destination},
 	} {
 		if a.hasValue = true; a.value != "" {
 			args = append(args, a)
 		}
 	}
 	for _, v := range o.Variables {
-		args = append(args, arg{name: variable, typed: "--uv-" + strings.TrimPrefix(v.Name, "uv-"), value: v.Value, hasValue: true})
+		args = append(args, arg{name: variable, written: "--uv-" + strings.TrimPrefix(v.Name, "uv-"), value: v.Value, hasValue: true})
 	}
 	return args
 }
@@ -120,9 +120,9 @@ func (args Args) Flags() []string {
 
 func (a arg) raw() string {
 	if a.hasValue {
-		return a.typed + "=" + a.value
+		return a.written + "=" + a.value
 	}
-	return a.typed
+	return a.written
 }
 
 // last returns the value of the last occurrence of an option.
@@ -157,7 +157,7 @@ func (args Args) checkForm(id command.ID) error {
 	}
 	for _, a := range args {
 		if a.name == word {
-			return refuse("An option is written as --name=value; %q is not an option.\nToo many arguments. Maximum 2 arguments are allowed", a.typed)
+			return refuse("An option is written as --name=value; %q is not an option.\nToo many arguments. Maximum 2 arguments are allowed", a.written)
 		}
 	}
 	return nil
@@ -174,7 +174,7 @@ func (args Args) checkCharacters(id command.ID) error {
 		}
 	}
 	for _, a := range args {
-		if !strings.ContainsAny(a.typed+a.value, forbidden) {
+		if !strings.ContainsAny(a.written+a.value, forbidden) {
 			continue
 		}
 		switch a.name {
@@ -183,15 +183,15 @@ func (args Args) checkCharacters(id command.ID) error {
 		case variable:
 			return refuse("Security error: shellInjection violation in argument")
 		default:
-			return refuse("Security error: shellInjection violation in option %s", strings.TrimLeft(a.typed, "-"))
+			return refuse("Security error: shellInjection violation in option %s", strings.TrimLeft(a.written, "-"))
 		}
 	}
 	for _, a := range args {
 		if a.name == switches {
 			if a.hasValue {
-				return refuse("Flag option %s should not have a value", a.typed)
+				return refuse("Flag option %s should not have a value", a.written)
 			}
-			return refuse("Option %s shows help of the original program and makes no prompt", a.typed)
+			return refuse("Option %s shows help of the original program and makes no prompt", a.written)
 		}
 	}
 	return nil
@@ -229,7 +229,7 @@ var variablePattern = lazy(`^uv-[a-zA-Z][a-zA-Z0-9_-]*$`)
 
 func (args Args) checkOptions(p *profile) error {
 	for _, a := range args {
-		long := strings.HasPrefix(a.typed, "--")
+		long := strings.HasPrefix(a.written, "--")
 		if a.flag && long && a.hasValue && (a.value == "" || a.value[0] == '=') {
 			return refuse("Empty value not allowed for option: %s", a.raw())
 		}
@@ -244,7 +244,7 @@ func (args Args) checkOptions(p *profile) error {
 		return refuse("Invalid options for two parameters: %s", strings.Join(unknown, ", "))
 	}
 	for _, a := range args {
-		if name := strings.TrimPrefix(a.typed, "--"); a.name == variable && !variablePattern().MatchString(name) {
+		if name := strings.TrimPrefix(a.written, "--"); a.name == variable && !variablePattern().MatchString(name) {
 			return refuse("Invalid user variable format: %s", name)
 		}
 	}
@@ -257,7 +257,7 @@ func (args Args) checkVariables() error {
 		if a.name != variable {
 			continue
 		}
-		name := strings.TrimPrefix(a.typed, "--")
+		name := strings.TrimPrefix(a.written, "--")
 		switch {
 		case slices.Contains(reserved, name):
 			return refuse("ReservedVariableName: %s", name)

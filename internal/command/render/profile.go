@@ -172,10 +172,10 @@ func (p *profile) allows(a arg) bool {
 	if a.name == variable {
 		return p.limits.UserVariables == nil || *p.limits.UserVariables
 	}
-	if p.limits.Options == nil || p.limits.ValueOptions == nil || !strings.HasPrefix(a.typed, "--") {
+	if p.limits.Options == nil || p.limits.ValueOptions == nil || !strings.HasPrefix(a.written, "--") {
 		return true
 	}
-	name := strings.TrimPrefix(a.typed, "--")
+	name := strings.TrimPrefix(a.written, "--")
 	return slices.Contains(*p.limits.Options, name) || slices.Contains(*p.limits.ValueOptions, name)
 }
 

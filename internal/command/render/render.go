@@ -143,8 +143,8 @@ func (r Request) Check() error {
 func (r Request) checkTexts() error {
 	size, valid := len(r.InputText), utf8.ValidString(r.InputText)
 	for _, a := range r.Args {
-		size += len(a.typed) + len(a.value)
-		valid = valid && utf8.ValidString(a.typed) && utf8.ValidString(a.value)
+		size += len(a.written) + len(a.value)
+		valid = valid && utf8.ValidString(a.written) && utf8.ValidString(a.value)
 	}
 	switch {
 	case size > MaxInput:
@@ -255,7 +255,7 @@ func (p Workspace) variables(profile *profile, r Request, dir string) map[string
 	}
 	for _, a := range r.Args {
 		if a.name == variable {
-			values[strings.TrimPrefix(a.typed, "--")] = trim(a.value)
+			values[strings.TrimPrefix(a.written, "--")] = trim(a.value)
 		}
 	}
 	return values

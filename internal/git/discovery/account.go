@@ -21,7 +21,7 @@ func (l *Location) checkAccount(dotGit string) error {
 	if dotGit != "" {
 		paths = append(paths, filepath.Join(dotGit, ".git"))
 	}
-	foreign := slices.IndexFunc(paths, func(path string) bool { return !ownedHere(path, l.env) })
+	foreign := slices.IndexFunc(paths, func(path string) bool { return !ownedByAccount(path, l.env) })
 	if foreign < 0 {
 		return nil
 	}

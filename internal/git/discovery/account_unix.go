@@ -10,9 +10,9 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// ownedHere reports whether a file belongs to the account that runs copse, or, under sudo, to the
+// ownedByAccount reports whether a file belongs to the account that runs copse, or, under sudo, to the
 // account that called it. A missing file does.
-func ownedHere(path string, env xec.Env) bool {
+func ownedByAccount(path string, env xec.Env) bool {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return true

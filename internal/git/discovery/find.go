@@ -158,9 +158,9 @@ func probeBare(dir string, otherwise finding) (finding, error) {
 	return otherwise, nil
 }
 
-// leadsTo reports whether the .git of dir is the directory gitDir, or leads there. Somebody who can
+// pointsTo reports whether the .git of dir is the directory gitDir, or leads there. Somebody who can
 // write to dir has then agreed that it is the worktree of that repository.
-func leadsTo(dir, gitDir string) bool {
+func pointsTo(dir, gitDir string) bool {
 	found, err := probe(dir)
 	return err == nil && found.gitDir == gitDir
 }

@@ -137,7 +137,7 @@ func readSettings(cfg gitconfig.Config, gitDir string) (settings, error) {
 			Remedy: "correct it or remove it",
 		}
 	}
-	if !leadsTo(w.path, gitDir) {
+	if !pointsTo(w.path, gitDir) {
 		return w, &BrokenError{
 			Path: config, Problem: fmt.Sprintf("names %q as core.worktree, and no .git there leads back to this repository", w.path),
 			Remedy: "remove core.worktree, or, if that is the worktree, " + fmt.Sprintf("put a file named .git there that says %q", "gitdir: "+gitDir),
@@ -246,7 +246,7 @@ func linkedRoot(gitDir string) (string, error) {
 	if err != nil {
 		return "", &BrokenError{Path: path, Problem: "names a linked worktree that does not exist", Err: err, Remedy: remedy}
 	}
-	if !leadsTo(root, gitDir) {
+	if !pointsTo(root, gitDir) {
 		return "", &BrokenError{
 			Path: path, Problem: fmt.Sprintf("names %q as a linked worktree, and no .git there leads back", root), Remedy: remedy,
 		}
@@ -287,7 +287,7 @@ func (l *Location) findCommandDir(dotGit string) string {
 	if dotGit != "" {
 		return dotGit
 	}
-	if l.Root != "" && leadsTo(l.Root, l.GitDir) {
+	if l.Root != "" && pointsTo(l.Root, l.GitDir) {
 		return l.Root
 	}
 	return l.GitDir

@@ -227,7 +227,7 @@ func (c *Checker) list(path string, left *int) (below []string, err error) {
 
 // alternates checks the lists of other object directories, which name each other.
 func alternates(objects string, depth int) error {
-	const maxNesting, maxPlaces = 5, 100                     // the first is git's
+	const maxNesting, maxPaths = 5, 100                      // the first is git's
 	path := objects + filepath.FromSlash("/info/alternates") // not cleaned: git follows links first
 	text, err := regular.Read(path, small)
 	if err != nil {
@@ -239,15 +239,15 @@ func alternates(objects string, depth int) error {
 	if depth == maxNesting {
 		return nil
 	}
-	places := lines(text)
-	if len(places) > maxPlaces {
-		return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it names more than %d object directories", maxPlaces)}
+	paths := lines(text)
+	if len(paths) > maxPaths {
+		return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it names more than %d object directories", maxPaths)}
 	}
-	for _, place := range places {
-		if !filepath.IsAbs(place) {
-			place = objects + string(filepath.Separator) + place
+	for _, path := range paths {
+		if !filepath.IsAbs(path) {
+			path = objects + string(filepath.Separator) + path
 		}
-		if err := alternates(place, depth+1); err != nil {
+		if err := alternates(path, depth+1); err != nil {
 			return err
 		}
 	}
@@ -256,7 +256,7 @@ func alternates(objects string, depth int) error {
 
 // borrowed returns the object directories that one borrows from.
 func borrowed(objects string, depth int) []string {
-	const maxPlaces = 100
+	const maxPaths = 100
 	text, err := regular.Read(objects+filepath.FromSlash("/info/alternates"), small)
 	if err != nil || depth > 5 {
 		return nil
@@ -266,8 +266,8 @@ func borrowed(objects string, depth int) []string {
 		if !filepath.IsAbs(place) {
 			place = objects + string(filepath.Separator) + place
 		}
-		if found = append(append(found, place), borrowed(place, depth+1)...); len(found) > maxPlaces {
-			return found[:maxPlaces]
+		if found = append(append(found, place), borrowed(place, depth+1)...); len(found) > maxPaths {
+			return found[:maxPaths]
 		}
 	}
 	return found

@@ -79,7 +79,7 @@ func Everything() Variables {
 
 // Values returns the variables of the document for pull request n.
 func (v Variables) Values(r remoteurl.Repo, n int) map[string]any {
-	place := func(cursor *string) any {
+	orNil := func(cursor *string) any {
 		if cursor == nil || *cursor == "" {
 			return nil
 		}
@@ -88,6 +88,6 @@ func (v Variables) Values(r remoteurl.Repo, n int) map[string]any {
 	return map[string]any{
 		"owner": r.Owner, "name": r.Name, "number": n, "core": v.Core,
 		"withReviews": v.Reviews != nil, "withThreads": v.Threads != nil, "withChecks": v.Checks != nil,
-		"reviews": place(v.Reviews), "threads": place(v.Threads), "checks": place(v.Checks),
+		"reviews": orNil(v.Reviews), "threads": orNil(v.Threads), "checks": orNil(v.Checks),
 	}
 }

@@ -52,7 +52,7 @@ type wirePull struct {
 
 // wireStack is a position in a stack. A value in a form other than the documented one reads as
 // none: the field is a preview.
-type wireStack struct{ place *pullrequest.StackPosition }
+type wireStack struct{ position *pullrequest.StackPosition }
 
 func (s *wireStack) UnmarshalJSON(data []byte) error {
 	var w struct {
@@ -61,7 +61,7 @@ func (s *wireStack) UnmarshalJSON(data []byte) error {
 		Base     wireRef `json:"base"`
 	}
 	if json.Unmarshal(data, &w) == nil && w.ID != 0 && w.Position > 0 {
-		s.place = &pullrequest.StackPosition{ID: w.ID, Position: w.Position, Base: cleantext.Line(w.Base.Ref)}
+		s.position = &pullrequest.StackPosition{ID: w.ID, Position: w.Position, Base: cleantext.Line(w.Base.Ref)}
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (p wirePull) model(asOf time.Time) pullrequest.PullRequest {
 		HeadSHA:    p.Head.SHA,
 		Merged:     p.Merged || p.MergedAt != nil,
 		MergeState: cleantext.Line(p.MergeableState),
-		Stack:      p.Stack.place,
+		Stack:      p.Stack.position,
 
 		URL:    cleantext.Line(p.HTMLURL),
 		Body:   cleantext.Block(p.Body),

@@ -23,8 +23,8 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// mostCommits is the number of commits that Copied examines: the latest ones.
-const mostCommits = 500
+// maxCommits is the number of commits that Copied examines: the latest ones.
+const maxCommits = 500
 
 // slack is the maximum difference between the clocks of computers that share a repository.
 const slack = 24 * time.Hour
@@ -105,7 +105,7 @@ type commit struct {
 // latest first.
 func (r *Repo) madeSince(ctx context.Context, since, directory string) ([]*commit, error) {
 	args := []string{"--literal-pathspecs", "log", "-z", "--no-merges", "--full-history", "--no-renames", "--no-show-signature", "--name-only",
-		"--format=%x00%H%x00%an%x00%ae%x00%at%x00%s%x00%ct%x00%b%x00", "--max-count=" + strconv.Itoa(mostCommits), "HEAD"}
+		"--format=%x00%H%x00%an%x00%ae%x00%at%x00%s%x00%ct%x00%b%x00", "--max-count=" + strconv.Itoa(maxCommits), "HEAD"}
 	if since != "" {
 		args = append(args, "^"+since)
 	}
@@ -263,14 +263,14 @@ func isCopying(action string) bool {
 	return strings.HasPrefix(verb, "cherry-pick") || strings.HasSuffix(verb, "(pick)")
 }
 
-// mostMerges is how many merges Copied looks at: the latest ones.
-const mostMerges = 100
+// maxMerges is how many merges Copied looks at: the latest ones.
+const maxMerges = 100
 
 // mergedSince returns the merges of HEAD whose sides both changed items, the oldest first.
 // A merge copies the change of each side to the other.
 func (r *Repo) mergedSince(ctx context.Context, since string) ([]*copiedCommit, error) {
 	args := []string{"--literal-pathspecs", "log", "--merges", "--full-history", "--no-show-signature", "--format=%H %P",
-		"--max-count=" + strconv.Itoa(mostMerges), "HEAD"}
+		"--max-count=" + strconv.Itoa(maxMerges), "HEAD"}
 	if since != "" {
 		args = append(args, "^"+since)
 	}

@@ -133,7 +133,7 @@ func withItems(names []string) []string {
 // buriedByMerges returns the merges of Buried.
 func (r *Repo) buriedByMerges(ctx context.Context, since string) ([]*Merge, error) {
 	args := []string{"--literal-pathspecs", "log", "-z", "--merges", "-c", "--full-history", "--no-renames", "--no-show-signature", "--name-only",
-		"--format=%x00%H %P%x00", "--max-count=" + strconv.Itoa(mostMerges), "--reverse", "HEAD"}
+		"--format=%x00%H %P%x00", "--max-count=" + strconv.Itoa(maxMerges), "--reverse", "HEAD"}
 	if since != "" {
 		args = append(args, "^"+since)
 	}
@@ -195,7 +195,7 @@ func (r *Repo) Vanished(ctx context.Context, since string) ([]*Merge, error) {
 		return nil, err
 	}
 	args := []string{"--literal-pathspecs", "log", "-z", "-m", "--raw", "--no-abbrev", "--full-history", "--no-renames", "--no-show-signature",
-		"--format=%x00%H %P%x00", "--max-count=" + strconv.Itoa(mostCommits), "--reverse", "HEAD"}
+		"--format=%x00%H %P%x00", "--max-count=" + strconv.Itoa(maxCommits), "--reverse", "HEAD"}
 	if known[1] != "" {
 		args = append(args, "^"+known[1])
 	}

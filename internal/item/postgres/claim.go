@@ -380,14 +380,14 @@ func (s *Store) due(ctx context.Context, by item.Agent) (due []item.ID, gone map
 // toRenew reports whether the claims of an agent were not looked at for a while, and notes
 // that they are now.
 func (s *Store) toRenew(by item.Agent) bool {
-	const most = 1000
+	const maxRenewed = 1000
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
 	if now.Sub(s.renewed[by]) < renewEvery {
 		return false
 	}
-	if s.renewed == nil || len(s.renewed) >= most {
+	if s.renewed == nil || len(s.renewed) >= maxRenewed {
 		s.renewed = make(map[item.Agent]time.Time)
 	}
 	s.renewed[by] = now

@@ -105,7 +105,7 @@ func TestHostileServer(t *testing.T) {
 						return nil, err
 					}
 					return a.Config(address.Environment{Getenv: func(string) string { return "" }, GOOS: "linux"})
-				}, Patience: time.Millisecond, AnswerTime: 2 * time.Second, MostAnswer: most},
+				}, Patience: time.Millisecond, AnswerTime: 2 * time.Second, MaxAnswer: most},
 				Project: func() (string, error) { return "shop", nil },
 			})
 			defer s.Close()

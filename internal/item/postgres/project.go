@@ -64,9 +64,9 @@ func (s *Store) Init(ctx context.Context) (created bool, err error) {
 
 // Projects returns names of projects in the database that the role may see, in alphabetical order,
 // and not those whose items were moved elsewhere.
-func (s *Store) Projects(ctx context.Context, most int) (names []string, err error) {
+func (s *Store) Projects(ctx context.Context, limit int) (names []string, err error) {
 	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
-		rows, err := db.Query(ctx, "select name from copse.project where moved = '' order by name limit $1", most)
+		rows, err := db.Query(ctx, "select name from copse.project where moved = '' order by name limit $1", limit)
 		if err != nil {
 			return err
 		}

@@ -10,9 +10,9 @@ import (
 
 // Times of a Background.
 const (
-	// quiet is how long no change comes before a sync, and mostQuiet how long the first
+	// quiet is how long no change comes before a sync, and maxQuiet how long the first
 	// of several changes waits for it.
-	quiet, mostQuiet = 300 * time.Millisecond, 3 * time.Second
+	quiet, maxQuiet = 300 * time.Millisecond, 3 * time.Second
 	// again is when a sync that failed is tried again without a change.
 	again = time.Minute
 	// lastSync and stopping bound what Close waits for: the sync of the last change,
@@ -113,7 +113,7 @@ func (b *Background) run() {
 
 // settle waits until no change has come for a while.
 func (b *Background) settle() {
-	limit, wait := time.After(mostQuiet), time.NewTimer(quiet)
+	limit, wait := time.After(maxQuiet), time.NewTimer(quiet)
 	defer wait.Stop()
 	for {
 		select {

@@ -8,7 +8,7 @@
 //   - the log is limited: it stores the output that the caller stores, of the last [MaxRuns]
 //     runs, for [Keep];
 //   - a run is stored while it runs, and for [Promised] after its end, as long as there are no
-//     more than [MostRuns];
+//     more than [HardMaxRuns];
 //   - a run whose process was killed is reported as [Lost], not as running;
 //   - output is written after the caller's function has removed secrets, never before.
 //
@@ -74,8 +74,8 @@ const (
 	Keep = 72 * time.Hour
 	// Promised is how long an ended run is stored even if there are more than MaxRuns.
 	Promised = 15 * time.Minute
-	// MostRuns is the absolute maximum of stored runs.
-	MostRuns = 500
+	// HardMaxRuns is the absolute maximum of stored runs.
+	HardMaxRuns = 500
 
 	// writeEvery is the maximum age of the output that another process sees.
 	writeEvery = 500 * time.Millisecond
@@ -321,7 +321,7 @@ func (l *Log) prune() {
 	slices.SortFunc(files, func(a, b os.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	for i, info := range files {
 		age := time.Since(info.ModTime())
-		if i < MaxRuns-1 && age < Keep || i < MostRuns-1 && age < Promised {
+		if i < MaxRuns-1 && age < Keep || i < HardMaxRuns-1 && age < Promised {
 			continue
 		}
 		if r, ok := l.read(strings.TrimSuffix(info.Name(), ending)); !ok || r.State != Running {

@@ -120,7 +120,7 @@ func TestBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range 2 * runlog.MostRuns {
+		for i := range 2 * runlog.HardMaxRuns {
 			path := filepath.Join(dir, fmt.Sprintf("b%09d.json", i))
 			if err := os.WriteFile(path, ended, 0o600); err != nil {
 				t.Fatal(err)
@@ -134,7 +134,7 @@ func TestBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		log.Begin(task("cccccccccc"), said("x")).End(runlog.Outcome{State: runlog.Done})
-		want := runlog.MostRuns + 1
+		want := runlog.HardMaxRuns + 1
 		if age > 0 {
 			want = runlog.MaxRuns + 1
 		}

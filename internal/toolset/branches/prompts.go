@@ -154,18 +154,18 @@ func (t *Tools) BranchContextPrompt(ctx context.Context, name string) string {
 
 // completeBranch offers the branches of git and of the state that match the typed text: those that
 // begin with it, then those that contain it.
-func (t *Tools) completeBranch(ctx context.Context, typed string, _ map[string]string) ([]string, error) {
+func (t *Tools) completeBranch(ctx context.Context, prefix string, _ map[string]string) ([]string, error) {
 	names, err := t.branches.Names(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var begin, contain []string
-	typed = strings.ToLower(typed)
+	prefix = strings.ToLower(prefix)
 	for _, name := range names {
 		switch lower := strings.ToLower(name); {
-		case strings.HasPrefix(lower, typed):
+		case strings.HasPrefix(lower, prefix):
 			begin = append(begin, name)
-		case strings.Contains(lower, typed):
+		case strings.Contains(lower, prefix):
 			contain = append(contain, name)
 		}
 	}

@@ -26,15 +26,15 @@ type TreeOut struct {
 	Note       string   `json:"note,omitempty"`
 }
 
-// mostBytes limits a tree with an explicit limit: the text of a deep one grows with the square of
+// maxBytes limits a tree with an explicit limit: the text of a deep one grows with the square of
 // its depth.
-const mostBytes = 1 << 20
+const maxBytes = 1 << 20
 
 // GetBranchTree draws the tree of a root.
 func (t *Tools) GetBranchTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 	limit := branch.Limit{Bytes: page.DefaultBudget}
 	if in.Limit > 0 {
-		limit = branch.Limit{Nodes: in.Limit, Bytes: mostBytes}
+		limit = branch.Limit{Nodes: in.Limit, Bytes: maxBytes}
 	}
 	forest, err := t.branches.Forest(ctx, in.Branch, limit)
 	if err != nil {

@@ -106,8 +106,8 @@ func (t *Tools) prompt(agent string, c command.Command) toolset.Prompt {
 		}
 		a := toolset.Argument{Name: name, Description: description}
 		if len(values) > 0 {
-			a.Complete = func(_ context.Context, typed string, _ map[string]string) ([]string, error) {
-				return beginning(values, typed), nil
+			a.Complete = func(_ context.Context, prefix string, _ map[string]string) ([]string, error) {
+				return beginning(values, prefix), nil
 			}
 		}
 		p.Arguments = append(p.Arguments, a)
@@ -134,8 +134,8 @@ func ascii(name string) string {
 	}, name)
 }
 
-func beginning(values []string, typed string) []string {
-	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !strings.HasPrefix(v, typed) })
+func beginning(values []string, prefix string) []string {
+	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !strings.HasPrefix(v, prefix) })
 }
 
 // text returns the prompt of a command, or the reason why there is none.
@@ -235,9 +235,9 @@ func (t *Tools) template() toolset.Template {
 		URITemplate: "climpt://{agent}/{c1}/{c2}/{c3}", Name: "command", Title: "Prompt", MIMEType: markdown,
 		Description: "A prompt: what it is for, its variables, and its instructions",
 		Variables: []toolset.Argument{
-			{Name: "agent", Description: "The agent.", Complete: func(_ context.Context, typed string, _ map[string]string) ([]string, error) {
+			{Name: "agent", Description: "The agent.", Complete: func(_ context.Context, prefix string, _ map[string]string) ([]string, error) {
 				agents, err := t.library.Agents()
-				return beginning(agents, typed), err
+				return beginning(agents, prefix), err
 			}},
 			t.part("c1", "Domain.", func(id command.ID) string { return id.C1 }),
 			t.part("c2", "Action.", func(id command.ID) string { return id.C2 }),
@@ -254,7 +254,7 @@ func (t *Tools) template() toolset.Template {
 func (t *Tools) part(name, description string, of func(command.ID) string) toolset.Argument {
 	return toolset.Argument{
 		Name: name, Description: description,
-		Complete: func(_ context.Context, typed string, chosen map[string]string) ([]string, error) {
+		Complete: func(_ context.Context, prefix string, chosen map[string]string) ([]string, error) {
 			catalog, err := t.library.Open(agentOf(chosen["agent"]))
 			if err != nil {
 				return nil, err
@@ -262,7 +262,7 @@ func (t *Tools) part(name, description string, of func(command.ID) string) tools
 			var values []string
 			for _, c := range catalog.Commands {
 				fits := func(part, value string) bool { return part == name || chosen[part] == "" || chosen[part] == value }
-				if v := of(c.ID); fits("c1", c.C1) && fits("c2", c.C2) && fits("c3", c.C3) && strings.HasPrefix(v, typed) && !slices.Contains(values, v) {
+				if v := of(c.ID); fits("c1", c.C1) && fits("c2", c.C2) && fits("c3", c.C3) && strings.HasPrefix(v, prefix) && !slices.Contains(values, v) {
 					values = append(values, v)
 				}
 			}

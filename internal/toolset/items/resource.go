@@ -119,16 +119,16 @@ func markdown(it *item.Item) string {
 
 // completeID offers the numbers that begin with the typed text, then those of items with the text
 // in their titles.
-func (t *Tools) completeID(ctx context.Context, typed string, _ map[string]string) ([]string, error) {
+func (t *Tools) completeID(ctx context.Context, prefix string, _ map[string]string) ([]string, error) {
 	v, err := t.backlog.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var byNumber, byTitle []string
-	wanted := strings.ToLower(typed)
+	wanted := strings.ToLower(prefix)
 	for _, it := range v.List(v.Config, item.Filter{All: true}) {
 		switch id := it.ID.String(); {
-		case strings.HasPrefix(id, typed):
+		case strings.HasPrefix(id, prefix):
 			byNumber = append(byNumber, id)
 		case strings.Contains(strings.ToLower(it.Title), wanted):
 			byTitle = append(byTitle, id)

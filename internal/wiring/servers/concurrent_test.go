@@ -67,7 +67,7 @@ func TestFiftyClients(t *testing.T) {
 				switch i % 4 {
 				case 0:
 					got := c.call(t.Context(), id, "read_file", `{"path":"who.txt"}`)
-					if text, place, named := strings.Cut(got, "\nWorktree: "); text != branch+"\n" || named && place != "`"+dirs[branch]+"`\n" {
+					if text, worktree, named := strings.Cut(got, "\nWorktree: "); text != branch+"\n" || named && worktree != "`"+dirs[branch]+"`\n" {
 						t.Errorf("client %d of %s reads %q", n, branch, got)
 					}
 				case 1:

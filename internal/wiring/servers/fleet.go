@@ -156,9 +156,9 @@ func (f *Fleet) candidates(ctx context.Context, common string) []workspace.Candi
 }
 
 // server makes a server of toolsets.
-func (o Options) server(all *workspace.Served, places route.Worktrees, connected func(client string)) *served {
+func (o Options) server(all *workspace.Served, worktrees route.Worktrees, connected func(client string)) *served {
 	server := mcpserver.New(mcpserver.Options{
-		Name: "copse", Version: app.Version(), Instructions: all.Instructions(o.About, o.ReadOnly), Toolsets: all.Toolsets, ReadOnly: o.ReadOnly, Worktrees: places, Connected: connected,
+		Name: "copse", Version: app.Version(), Instructions: all.Instructions(o.About, o.ReadOnly), Toolsets: all.Toolsets, ReadOnly: o.ReadOnly, Worktrees: worktrees, Connected: connected,
 		Secrets: o.Env.Secrets, Logger: o.Logger,
 	})
 	return &served{HTTP: server.HTTP(), toolsets: all, readOnly: o.ReadOnly, closed: func() {}}

@@ -62,9 +62,9 @@ func TestOneEndpoint(t *testing.T) {
 	has(`{"worktree":"`+root+`"}`, `"branch":"main"`)
 	// A repository that is not served is out of reach, also for a client that says it is there.
 	has(`{"worktree":"`+other+`"}`, "There is no worktree")
-	place, err := all.Find(t.Context(), "", []string{other})
-	if err == nil || place != nil || !strings.Contains(err.Error(), "does not serve "+other) {
-		t.Errorf("got %v, %v", place, err)
+	worktree, err := all.Find(t.Context(), "", []string{other})
+	if err == nil || worktree != nil || !strings.Contains(err.Error(), "does not serve "+other) {
+		t.Errorf("got %v, %v", worktree, err)
 	}
 	if _, err := s.Open(t.Context(), other); err != nil {
 		t.Fatal(err)

@@ -153,19 +153,19 @@ func (w *Workspace) WatchItems(ctx context.Context, store item.Store, ready, cha
 	}
 }
 
-// FilesPlace is the name of the store of files for people.
-const FilesPlace = "the directory .tic"
+// FilesName is the name of the store of files for people.
+const FilesName = "the directory .tic"
 
-// ItemsPlace returns the name of the store of Items for people, without a password.
-func (w *Workspace) ItemsPlace() string {
+// ItemsName returns the name of the store of Items for people, without a password.
+func (w *Workspace) ItemsName() string {
 	if at, _, ok := w.database(); ok {
-		return w.PlaceOf(at)
+		return w.StoreName(at)
 	}
-	return FilesPlace
+	return FilesName
 }
 
-// PlaceOf returns the address of a project in a database, without a password.
-func (w *Workspace) PlaceOf(at string) string {
+// StoreName returns the address of a project in a database, without a password.
+func (w *Workspace) StoreName(at string) string {
 	a, err := address.Parse(at)
 	if err != nil {
 		return "a database"

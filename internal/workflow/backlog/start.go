@@ -149,12 +149,12 @@ func mainRoot(repo *git.Repo) string { return cmp.Or(repo.MainRoot(), repo.Root(
 // CheckedOutError reports that the branch of an item is already checked out.
 type CheckedOutError struct {
 	Branch, Path string
-	// Here means that Path is the current worktree.
-	Here bool
+	// InThisWorktree means that Path is the current worktree.
+	InThisWorktree bool
 }
 
 func (e *CheckedOutError) Error() string {
-	if e.Here {
+	if e.InThisWorktree {
 		return fmt.Sprintf("the branch %s is already checked out in this worktree", cleantext.Line(e.Branch))
 	}
 	return fmt.Sprintf("the branch %s is already checked out in the worktree %s", cleantext.Line(e.Branch), cleantext.Line(e.Path))
@@ -175,7 +175,7 @@ func free(ctx context.Context, repo *git.Repo, branch string, anywhere bool) err
 	}
 	for _, w := range all {
 		if here := w.Path == repo.Root(); w.Branch == branch && !w.Prunable && (!here || anywhere) {
-			return &CheckedOutError{Branch: branch, Path: w.Path, Here: here}
+			return &CheckedOutError{Branch: branch, Path: w.Path, InThisWorktree: here}
 		}
 	}
 	return nil

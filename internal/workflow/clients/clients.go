@@ -56,7 +56,7 @@ func ProjectFile(project, path string) lockedstore.Foreign {
 }
 
 // Files reads the existing configurations.
-func Files(place clientfile.Location) []File {
+func Files(location clientfile.Location) []File {
 	var found []File
 	for _, id := range clientconfig.IDs() {
 		client, err := clientconfig.Lookup(id)
@@ -66,13 +66,13 @@ func Files(place clientfile.Location) []File {
 		var user []byte
 		var excludes []func(name string) string
 		for _, scope := range []clientfile.Scope{clientfile.User, clientfile.Project} {
-			path, err := client.Path(scope, place)
+			path, err := client.Path(scope, location)
 			if err != nil {
 				continue // it has none
 			}
 			file := lockedstore.ForeignAt(path)
 			if scope == clientfile.Project {
-				file = ProjectFile(place.Dir, path)
+				file = ProjectFile(location.Dir, path)
 			}
 			text, err := file.Read()
 			if errors.Is(err, fs.ErrNotExist) {
@@ -82,14 +82,14 @@ func Files(place clientfile.Location) []File {
 				found = append(found, File{Client: client, Scope: scope, Path: path, Err: err})
 				continue
 			}
-			f := File{Client: client, Scope: scope, Path: path, Exposed: Exposed(place.GOOS, path)}
+			f := File{Client: client, Scope: scope, Path: path, Exposed: Exposed(location.GOOS, path)}
 			f.Entries, f.Err = client.Entries(text)
 			if scope == clientfile.User {
 				user = text
 			} else {
-				f.Untrusted = !client.Trusts(user, place.Dir, place.Main)
+				f.Untrusted = !client.Trusts(user, location.Dir, location.Main)
 			}
-			excludes = append(excludes, client.Excludes(text, place.Dir, place.Main))
+			excludes = append(excludes, client.Excludes(text, location.Dir, location.Main))
 			f.refuse(excludes)
 			found = append(found, f)
 		}
@@ -133,9 +133,9 @@ func New(ports string, tokens bearer.Store, status *control.Status) *Checker {
 }
 
 // Problems lists the problems of the entries for servers over HTTP in the files of a place.
-func (c *Checker) Problems(ctx context.Context, place clientfile.Location) []string {
+func (c *Checker) Problems(ctx context.Context, location clientfile.Location) []string {
 	var found []string
-	for _, f := range Files(place) {
+	for _, f := range Files(location) {
 		if f.Err != nil {
 			continue // an invalid file is the client's problem
 		}

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// leastExtras is the minimum size of links and comments next to a long description, in bytes.
-	leastExtras = 2 << 10
+	// minExtras is the minimum size of links and comments next to a long description, in bytes.
+	minExtras = 2 << 10
 	// commentSize is what a comment takes beside its text, and shortText what of its
 	// text is shown even if there are many.
 	commentSize, shortText = 120, 200
@@ -20,7 +20,7 @@ const (
 func Fit(i jira.Issue) jira.Issue {
 	rest := i
 	rest.Links, rest.Comments = nil, nil
-	budget := max(page.DefaultBudget-page.Size(rest), leastExtras)
+	budget := max(page.DefaultBudget-page.Size(rest), minExtras)
 	i.Notes = append([]string(nil), i.Notes...)
 
 	each := page.Share([]int{page.Sizes(i.Links), page.Sizes(i.Comments)}, budget)

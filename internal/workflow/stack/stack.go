@@ -260,7 +260,7 @@ func (b *Branches) TwoStates(ctx context.Context) string {
 }
 
 func (b *Branches) twoStates(ctx context.Context, v *session.View) string {
-	dir, hides, err := v.StatePlace(ctx)
+	dir, hides, err := v.StateDir(ctx)
 	if err != nil || hides == "" {
 		return ""
 	}

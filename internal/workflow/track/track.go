@@ -67,7 +67,7 @@ func (t *Tracker) State(ctx context.Context) (*twig.State, error) {
 // Change changes the tracked data: the worktree's own file if it has one, or else the one that all
 // worktrees share. It reports whether anything has changed.
 func (t *Tracker) Change(ctx context.Context, do func(*edit.Draft) error) (bool, error) {
-	root, _, err := t.session.View().StatePlace(ctx)
+	root, _, err := t.session.View().StateDir(ctx)
 	if err != nil {
 		return false, err
 	}

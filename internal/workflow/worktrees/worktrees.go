@@ -153,19 +153,19 @@ func (w *Worktrees) List(ctx context.Context) ([]Worktree, error) {
 	if err != nil {
 		return nil, session.Explain(err)
 	}
-	work, company := w.work(ctx), w.company(ctx)
+	addWork, addUsers := w.work(ctx), w.addUsers(ctx)
 	for i := range all {
 		one := &all[i]
 		if one.Missing {
 			continue
 		}
-		company(one)
+		addUsers(one)
 		if one.Unexamined {
 			one.Keep = []string{"not examined: others were used more recently"}
 			continue
 		}
 		w.stack(ctx, one)
-		work(one)
+		addWork(one)
 		track, known := tracking[one.Branch]
 		one.Upstream, one.UpstreamGone, one.Ahead, one.Behind = track.Upstream, track.Gone, track.Ahead, track.Behind
 		if known {
@@ -274,8 +274,8 @@ func (w *Worktrees) work(ctx context.Context) func(*Worktree) {
 	}
 }
 
-// company returns a function that adds the clients and the tasks of a worktree.
-func (w *Worktrees) company(ctx context.Context) func(*Worktree) {
+// addUsers returns a function that adds the clients and the tasks of a worktree.
+func (w *Worktrees) addUsers(ctx context.Context) func(*Worktree) {
 	var clients []presence.Client
 	if w.o.Clients != nil {
 		clients = w.o.Clients(ctx)

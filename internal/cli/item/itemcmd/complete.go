@@ -29,14 +29,14 @@ func (c Base) look(ctx context.Context) (item.Config, *item.Snapshot, bool) {
 
 // CompleteItem offers numbers with their titles: those of the current iteration
 // first.
-func (c Base) CompleteItem(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (c Base) CompleteItem(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return c.itemsLike(cmd.Context(), typed), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	return c.itemsLike(cmd.Context(), prefix), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-func (c Base) itemsLike(ctx context.Context, typed string) []cobra.Completion {
+func (c Base) itemsLike(ctx context.Context, prefix string) []cobra.Completion {
 	config, snapshot, ok := c.look(ctx)
 	if !ok {
 		return nil
@@ -56,7 +56,7 @@ func (c Base) itemsLike(ctx context.Context, typed string) []cobra.Completion {
 	})
 	var list []cobra.Completion
 	for _, s := range all {
-		if id := s.ID.String(); strings.HasPrefix(id, typed) && len(list) < maxCompletions {
+		if id := s.ID.String(); strings.HasPrefix(id, prefix) && len(list) < maxCompletions {
 			list = append(list, cobra.CompletionWithDesc(id, cleantext.Line(s.Title)))
 		}
 	}
@@ -64,7 +64,7 @@ func (c Base) itemsLike(ctx context.Context, typed string) []cobra.Completion {
 }
 
 // CompleteDeleted offers the numbers of deleted items with their titles.
-func (c Base) CompleteDeleted(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (c Base) CompleteDeleted(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const how = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	store := workspace.Find(cmd.Context(), c.Env, "").Items()
 	defer store.Close()
@@ -75,7 +75,7 @@ func (c Base) CompleteDeleted(cmd *cobra.Command, args []string, typed string) (
 	var list []cobra.Completion
 	for _, it := range deleted {
 		id := it.ID.String()
-		if strings.HasPrefix(id, typed) && !slices.Contains(args, id) && len(list) < maxCompletions {
+		if strings.HasPrefix(id, prefix) && !slices.Contains(args, id) && len(list) < maxCompletions {
 			list = append(list, cobra.CompletionWithDesc(id, cleantext.Line(it.Title)))
 		}
 	}
@@ -135,8 +135,8 @@ func (c Base) CompleteFields(cmd *cobra.Command) {
 		if cmd.Flags().Lookup(flag) == nil {
 			continue
 		}
-		complete := func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return c.itemsLike(cmd.Context(), typed), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		complete := func(cmd *cobra.Command, _ []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return c.itemsLike(cmd.Context(), prefix), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		}
 		if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
 			panic(err)

@@ -229,7 +229,7 @@ func (c cli) explainStart(ctx context.Context, err error) error {
 			return itemcmd.Explained(err, fmt.Sprintf("to work on it there, run `%s`", cleantext.Command("cd", by.Worktree)))
 		}
 	}
-	if taken, ok := errors.AsType[*backlog.CheckedOutError](err); ok && !taken.Here {
+	if taken, ok := errors.AsType[*backlog.CheckedOutError](err); ok && !taken.InThisWorktree {
 		return fmt.Errorf("%w; run `%s`", err, cleantext.Command("cd", taken.Path))
 	} else if ok {
 		return fmt.Errorf("%w; choose another branch with --branch, or work on the item here, without --worktree", err)

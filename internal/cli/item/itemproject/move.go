@@ -53,7 +53,7 @@ COPSE_ITEMS, or with items.database in your settings.`,
 				return err
 			}
 			defer target.Store.Close()
-			source := itemmove.Endpoint{Store: s, Name: ws.ItemsPlace()}
+			source := itemmove.Endpoint{Store: s, Name: ws.ItemsName()}
 			if _, files := s.(*local.Store); files && to == inFiles || source.Name == target.Name {
 				return errThere
 			}
@@ -99,12 +99,12 @@ func (c cli) tellClones(ctx context.Context, ws *workspace.Workspace, stores ...
 // named returns the store that --to names.
 func named(ws *workspace.Workspace, to string) (itemmove.Endpoint, error) {
 	if to == inFiles {
-		return itemmove.Endpoint{Store: ws.FilesOfItems(), Name: workspace.FilesPlace}, nil
+		return itemmove.Endpoint{Store: ws.FilesOfItems(), Name: workspace.FilesName}, nil
 	}
 	if _, err := address.Parse(to); err != nil {
 		return itemmove.Endpoint{}, app.UsageError("the value of --to " + err.Error() + ", or " + inFiles)
 	}
-	store, name := ws.ItemsAt(to), ws.PlaceOf(to)
+	store, name := ws.ItemsAt(to), ws.StoreName(to)
 	return itemmove.Endpoint{Store: store, Name: name}, nil
 }
 

@@ -101,11 +101,11 @@ func (c cli) restore() *cobra.Command {
 		Short:   "Restore a deleted item with its relations",
 		Example: "  " + c.Program + " restore 3",
 		Args:    app.Args(1, 1, "ID"),
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return c.CompleteDeleted(cmd, args, typed)
+			return c.CompleteDeleted(cmd, args, prefix)
 		},
 		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
 			id, err := itemcmd.ParseID(args[0])

@@ -111,8 +111,8 @@ func combine(base []line, ours, theirs changes) (merged string, both bool) {
 		for end < len(base) && (ours.dropped[end] || theirs.dropped[end]) {
 			end++
 		}
-		place, two := versions(slices.Concat(ours.added[i:end+1], theirs.added[i:end+1]))
-		out, both = append(out, place...), both || two
+		inserted, two := versions(slices.Concat(ours.added[i:end+1], theirs.added[i:end+1]))
+		out, both = append(out, inserted...), both || two
 		if end < len(base) {
 			out = append(out, line{base[end].text, mergeBlank(base[end].blank, ours.blank[end], theirs.blank[end])})
 		}

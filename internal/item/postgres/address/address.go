@@ -111,8 +111,8 @@ func (a Address) String() string {
 	return text(u)
 }
 
-// mostPrepared is the number of prepared statements of a connection.
-const mostPrepared = 8
+// maxPrepared is the number of prepared statements of a connection.
+const maxPrepared = 8
 
 // connectTimeout is how long connecting takes at most if the user does not say.
 const connectTimeout = 5 * time.Second
@@ -158,7 +158,7 @@ func (a Address) Config(env Environment) (*pgxpool.Config, error) {
 	// A pooler can give each transaction another session, where no prepared statement is. Statements
 	// are prepared only where that is known not to be so.
 	c.DefaultQueryExecMode = pgx.QueryExecModeExec
-	c.StatementCacheCapacity, c.DescriptionCacheCapacity = mostPrepared, 0
+	c.StatementCacheCapacity, c.DescriptionCacheCapacity = maxPrepared, 0
 	return config, nil
 }
 

@@ -10,10 +10,10 @@ import (
 
 func TestCheckRows(t *testing.T) {
 	t.Parallel()
-	if err := bounded.CheckRows(bounded.MostRows); err != nil {
+	if err := bounded.CheckRows(bounded.MaxRows); err != nil {
 		t.Error(err)
 	}
-	err := fmt.Errorf("read items: %w", bounded.CheckRows(bounded.MostRows+1))
+	err := fmt.Errorf("read items: %w", bounded.CheckRows(bounded.MaxRows+1))
 	if !bounded.Exceeded(err) || !strings.Contains(err.Error(), "more than 500000 rows") {
 		t.Error(err)
 	}

@@ -36,8 +36,8 @@ type Options struct {
 	Patience time.Duration
 	// AnswerTime is how long the database may take to answer a call; 0 is a default.
 	AnswerTime time.Duration
-	// MostAnswer is how many bytes the database can send at once; 0 is a default.
-	MostAnswer int64
+	// MaxAnswer is how many bytes the database can send at once; 0 is a default.
+	MaxAnswer int64
 }
 
 const (
@@ -52,8 +52,8 @@ const (
 
 // Bounds of the connections of one process.
 const (
-	mostConnections = 4
-	idleTime        = time.Minute
+	maxConnections = 4
+	idleTime       = time.Minute
 )
 
 // Pool holds the connections of one process. It is safe for concurrent use.
@@ -70,7 +70,7 @@ type Pool struct {
 func New(o Options) *Pool {
 	o.Patience = cmp.Or(o.Patience, defaultPatience)
 	o.AnswerTime = cmp.Or(o.AnswerTime, defaultAnswerTime)
-	o.MostAnswer = cmp.Or(o.MostAnswer, bounded.MostAnswer)
+	o.MaxAnswer = cmp.Or(o.MaxAnswer, bounded.MaxAnswer)
 	return &Pool{o: o}
 }
 
@@ -105,11 +105,11 @@ func (p *Pool) connected() (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, &item.StoreError{Problem: err.Error(), Next: "Correct COPSE_ITEMS or items.database in your settings."}
 	}
-	if config.MaxConns > mostConnections {
-		config.MaxConns = mostConnections
+	if config.MaxConns > maxConnections {
+		config.MaxConns = maxConnections
 	}
 	config.MaxConnIdleTime = idleTime
-	bounded.Apply(config.ConnConfig, p.o.MostAnswer)
+	bounded.Apply(config.ConnConfig, p.o.MaxAnswer)
 	// Behind a pooler, somebody else may listen in this session.
 	config.ConnConfig.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) {}
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
@@ -236,8 +236,8 @@ func (p *Pool) Transaction(ctx context.Context, limit time.Duration, do func(ctx
 
 // begin returns what begins a transaction in one round trip. A client that dies in the middle,
 // or waits for one, holds up others for a bounded time; both settings end with the transaction.
-func begin(mostIdle time.Duration) string {
-	return fmt.Sprintf("begin isolation level read committed; set local lock_timeout = '10s'; set local idle_in_transaction_session_timeout = '%ds'", int(mostIdle.Seconds()))
+func begin(maxIdle time.Duration) string {
+	return fmt.Sprintf("begin isolation level read committed; set local lock_timeout = '10s'; set local idle_in_transaction_session_timeout = '%ds'", int(maxIdle.Seconds()))
 }
 
 // retry calls do until it succeeds or fails for good, and returns what a person can use of
@@ -273,8 +273,8 @@ func Within(ctx context.Context, limit time.Duration, do func(context.Context) e
 
 // pause waits a little longer after each attempt, and not as long as others do.
 func pause(ctx context.Context, attempt int) error {
-	const step, most = 5 * time.Millisecond, 500 * time.Millisecond
-	wait := rand.N(min(step<<min(attempt, 10), most)) + time.Millisecond
+	const step, maxWait = 5 * time.Millisecond, 500 * time.Millisecond
+	wait := rand.N(min(step<<min(attempt, 10), maxWait)) + time.Millisecond
 	select {
 	case <-time.After(wait):
 		return nil

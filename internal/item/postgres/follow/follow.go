@@ -142,9 +142,9 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // How long it takes until a follower tries again to listen, after the connection was lost and
 // where nothing can be heard.
 const (
-	afterLoss = 500 * time.Millisecond
-	mostLoss  = time.Minute
-	afterDeaf = 10 * time.Minute
+	afterLoss    = 500 * time.Millisecond
+	maxAfterLoss = time.Minute
+	afterDeaf    = 10 * time.Minute
 )
 
 // errDeaf reports that announcements do not arrive here.
@@ -162,10 +162,10 @@ func (f *follower) listen(ctx context.Context) {
 		switch {
 		case errors.Is(err, errDeaf) || isMissing(err):
 			wait = afterDeaf
-		case time.Since(began) > mostLoss:
+		case time.Since(began) > maxAfterLoss:
 			wait = afterLoss
 		default:
-			wait = min(wait*2, mostLoss)
+			wait = min(wait*2, maxAfterLoss)
 		}
 		if !sleep(ctx, spread(wait)) {
 			return

@@ -86,8 +86,8 @@ func isOurs(err error) bool {
 // Clean returns what a server wrote on one line, without anything that a terminal or a
 // model would obey, and short.
 func Clean(text string) string {
-	const most = 300
-	return cleantext.Cut(cleantext.Line(text), most)
+	const maxText = 300
+	return cleantext.Cut(cleantext.Line(text), maxText)
 }
 
 // once returns the lines of a text without those that repeat the one before.

@@ -37,7 +37,7 @@ type Fact struct {
 func Facts(c projectcontext.Content) (facts []Fact, cut bool) {
 	switch c := c.(type) {
 	case projectcontext.Project:
-		facts = placeFacts(c, time.Time{}) // without ages
+		facts = projectFacts(c, time.Time{}) // without ages
 		if c.Repository != nil {
 			if found := c.Repository.Conflicts; found != nil && found.AsOf.IsZero() {
 				facts = append(facts, Fact{Key: "conflicts", Unknown: true})

@@ -40,7 +40,7 @@ func Lines(c projectcontext.Content, now time.Time) []foreign.Line {
 func bodyOf(c projectcontext.Content, now time.Time, scale int) body {
 	switch c := c.(type) {
 	case projectcontext.Project:
-		out := body{head: linesOf(placeFacts(c, now))}
+		out := body{head: linesOf(projectFacts(c, now))}
 		if repo := c.Repository; repo != nil {
 			if len(repo.Worktrees) > 0 {
 				out.head = append(out.head, worktrees(repo.Worktrees, maxWorktrees*scale))
@@ -79,9 +79,9 @@ func linesOf(facts []Fact) []foreign.Line {
 	return all
 }
 
-// placeFacts returns where the project is and what is checked out, without the other
+// projectFacts returns where the project is and what is checked out, without the other
 // worktrees.
-func placeFacts(p projectcontext.Project, now time.Time) []Fact {
+func projectFacts(p projectcontext.Project, now time.Time) []Fact {
 	facts := []Fact{{Key: "root", Line: foreign.Own("Root: ").Name(p.Root)}}
 	repo := p.Repository
 	if p.Unnamed {

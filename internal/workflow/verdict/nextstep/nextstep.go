@@ -158,11 +158,11 @@ func Command(a Action, b Branch) string {
 		"branch": b.Name, "parent": cmp.Or(b.Parent, b.Trunk), "base": b.Base, "remote": cmp.Or(b.Remote, "origin"),
 		"number": number, "operation": b.Operation, "path": b.Elsewhere,
 	} {
-		place := "{" + name + "}"
-		if strings.Contains(text, place) && !shown(value, name) {
+		placeholder := "{" + name + "}"
+		if strings.Contains(text, placeholder) && !shown(value, name) {
 			return ""
 		}
-		pairs = append(pairs, place, cleantext.Word(value))
+		pairs = append(pairs, placeholder, cleantext.Word(value))
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
 }
