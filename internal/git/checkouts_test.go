@@ -77,7 +77,8 @@ func TestCommitsOfAndPublished(t *testing.T) {
 		if step.config != nil {
 			g.Run(dir, append([]string{"config"}, step.config...)...)
 		}
-		got, err := discover(t, g, dir).Published(t.Context(), "feat/a")
+		all, err := discover(t, g, dir).Published(t.Context(), []string{"feat/a", "main"})
+		got := all["feat/a"]
 		if err != nil || len(got) != len(step.want) || got[0] != step.want[0] || got[len(got)-1] != step.want[len(step.want)-1] {
 			t.Errorf("after %v: got %v, %v, want %v", step.config, got, err, step.want)
 		}

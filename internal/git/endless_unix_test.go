@@ -78,7 +78,7 @@ func TestEndlessFiles(t *testing.T) {
 					if _, err := history.Unmerged(ctx, r.Program(), nil); errors.Is(err, context.DeadlineExceeded) {
 						t.Errorf("Unmerged: %v", err)
 					}
-					history.ReadLog(r.CommonDir(), "main")
+					history.FileLogs(r.CommonDir())("main")
 				})
 				select {
 				case <-done:

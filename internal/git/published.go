@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -18,17 +17,7 @@ func (r *Repo) CommitsOf(ctx context.Context, refs []string) (map[string]string,
 		if r.usesTable() {
 			return r.tableCommits(ctx, refs)
 		}
-		tips := make(map[string]string, len(refs))
-		for _, ref := range refs {
-			found, err := r.files.Resolve(ref)
-			if err != nil && !errors.Is(err, refstore.ErrBroken) {
-				return nil, err
-			}
-			if err == nil && found.Hash != "" {
-				tips[ref] = found.Hash
-			}
-		}
-		return tips, nil
+		return r.files.Hashes(refs)
 	})
 }
 
@@ -55,24 +44,37 @@ func (r *Repo) tableCommits(ctx context.Context, refs []string) (map[string]stri
 	return tips, nil
 }
 
-// Published returns the full names of the remote-tracking refs to which a branch may have been
-// pushed, the likeliest first: its upstream if that has the same name, the branch of that name at
-// the push remote, and its upstream under another name. They may not exist.
-func (r *Repo) Published(ctx context.Context, branch string) ([]string, error) {
+// Published returns, by branch, the full names of the remote-tracking refs to which each branch may
+// have been pushed, the likeliest first: its upstream if that has the same name, the branch of that
+// name at the push remote, and its upstream under another name. They may not exist.
+func (r *Repo) Published(ctx context.Context, branches []string) (map[string][]string, error) {
 	cfg, err := r.config(ctx)
 	if err != nil {
 		return nil, err
 	}
-	value := func(key string) string {
-		last := ""
-		for _, e := range cfg {
-			if e.Key == key {
-				last = e.Value
-			}
+	wanted := make(map[string]string, 3*len(branches)+1)
+	const pushDefault = "remote.pushdefault"
+	wanted[pushDefault] = ""
+	for _, branch := range branches {
+		for _, name := range []string{".remote", ".merge", ".pushremote"} {
+			wanted["branch."+branch+name] = ""
 		}
-		return last
 	}
-	remote, merge := value("branch."+branch+".remote"), value("branch."+branch+".merge")
+	for _, e := range cfg {
+		if _, ok := wanted[e.Key]; ok {
+			wanted[e.Key] = e.Value // the last one counts
+		}
+	}
+	published := make(map[string][]string, len(branches))
+	for _, branch := range branches {
+		at := "branch." + branch
+		published[branch] = refsOf(branch, wanted[at+".remote"], wanted[at+".merge"], wanted[at+".pushremote"], wanted[pushDefault])
+	}
+	return published, nil
+}
+
+// refsOf returns the refs of a branch with these settings.
+func refsOf(branch, remote, merge, pushRemote, pushDefault string) []string {
 	var refs []string
 	add := func(remote, name string) {
 		if remote != "" && remote != "." && refstore.ValidName(remotePrefix+remote+"/"+name) {
@@ -83,7 +85,7 @@ func (r *Repo) Published(ctx context.Context, branch string) ([]string, error) {
 	if ok && upstream == branch {
 		add(remote, branch)
 	}
-	for _, at := range []string{value("branch." + branch + ".pushremote"), value("remote.pushdefault"), remote, "origin"} {
+	for _, at := range []string{pushRemote, pushDefault, remote, "origin"} {
 		if at != "" && at != "." {
 			add(at, branch)
 			break
@@ -92,5 +94,5 @@ func (r *Repo) Published(ctx context.Context, branch string) ([]string, error) {
 	if ok && upstream != branch {
 		add(remote, upstream)
 	}
-	return refs, nil
+	return refs
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
@@ -137,8 +136,10 @@ func (r *Repo) Remotes(ctx context.Context) ([]string, error) {
 			return nil, fmt.Errorf("read remotes: %w", err)
 		}
 		var names []string
+		known := map[string]bool{}
 		for name, value := range cfg.Subsections("remote", "url") {
-			if value != "" && !slices.Contains(names, name) {
+			if value != "" && !known[name] {
+				known[name] = true
 				names = append(names, name)
 			}
 		}

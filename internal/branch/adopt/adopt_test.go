@@ -52,7 +52,7 @@ func repo(t *testing.T, state *twig.State, steps func(git func(args ...string)))
 	k := adopt.Known{State: state, Root: "main", Roots: roots, History: found, Logs: make(map[string]history.Log)}
 	var began []string
 	for name := range found.Tips {
-		log := history.ReadLog(dir+"/.git", name)
+		log := history.FileLogs(dir + "/.git")(name)
 		k.Logs[name] = log
 		if began = append(began, log.Onto...); log.Commit != "" {
 			began = append(began, log.Commit)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,14 +38,14 @@ type Log struct {
 // created is the beginning of the reason for a branch that was created.
 const created = "branch: Created from "
 
-// maxLog is the maximum size of a reflog: some hundred thousand changes of one branch.
-const maxLog = 64 << 20
+// maxLogs is the maximum size of all reflogs of an answer: some hundred thousand changes.
+const maxLogs = 64 << 20
 
 // Logs returns a function that returns the reflog of a branch. Refs in the reftable format have
 // their reflogs in the tables, from which git reads those of all branches at once.
 func Logs(ctx context.Context, git program.Git, commonDir string) (func(branch string) Log, error) {
 	if _, err := os.Lstat(filepath.Join(commonDir, "reftable")); err != nil {
-		return func(branch string) Log { return ReadLog(commonDir, branch) }, nil //nolint:nilerr // refs are in files
+		return FileLogs(commonDir), nil //nolint:nilerr // refs are in files
 	}
 	entries, err := Entries(ctx, git, "--branches")
 	if err != nil {
@@ -61,6 +62,9 @@ func Logs(ctx context.Context, git program.Git, commonDir string) (func(branch s
 			}
 		}
 		log.add(e.Commit, e.Why)
+	}
+	for _, log := range logs {
+		log.end()
 	}
 	return func(branch string) Log {
 		if log := logs[branch]; log != nil {
@@ -97,18 +101,25 @@ func Entries(ctx context.Context, git program.Git, refs ...string) ([]Entry, err
 	return entries, nil
 }
 
-// ReadLog returns the reflog of a branch whose ref is a file, an empty one if there is none. commonDir is git's
-// directory for all worktrees.
-func ReadLog(commonDir, branch string) Log {
+// FileLogs returns a function that returns the reflog of a branch whose ref is a file, an empty one
+// if there is none. commonDir is git's directory for all worktrees. A log is damaged if it and those
+// before it are larger than all logs of a repository.
+func FileLogs(commonDir string) func(branch string) Log {
+	left := int64(maxLogs)
+	return func(branch string) Log { return fileLog(commonDir, branch, &left) }
+}
+
+func fileLog(commonDir, branch string, left *int64) Log {
 	log := Log{Held: make(map[string]bool)}
-	file, err := regular.Open(filepath.Join(commonDir, "logs", filepath.FromSlash(prefix+branch)), maxLog)
+	file, err := regular.Open(filepath.Join(commonDir, "logs", filepath.FromSlash(prefix+branch)), *left)
 	if err != nil {
 		log.Damaged = !errors.Is(err, fs.ErrNotExist)
 		return log // nothing is known about a branch without a reflog
 	}
 	defer file.Close()
-	lines := bufio.NewScanner(file)
+	lines := bufio.NewScanner(&io.LimitedReader{R: file, N: *left})
 	for first := true; lines.Scan(); first = false {
+		*left -= int64(len(lines.Bytes()) + 1)
 		// "<old> <new> <who> <time> <zone>\t<why>"; a new branch has no old commit.
 		head, why, _ := strings.Cut(lines.Text(), "\t")
 		fields := strings.SplitN(head, " ", 3)
@@ -122,6 +133,7 @@ func ReadLog(commonDir, branch string) Log {
 		log.add(fields[1], why)
 	}
 	log.Damaged = log.Damaged || lines.Err() != nil
+	log.end()
 	return log
 }
 
@@ -133,15 +145,21 @@ func (log *Log) begin(commit, why string) {
 	}
 }
 
-// add notes an entry. Call it for the oldest first.
+// add notes an entry. Call it for the oldest first, and end after the newest.
 func (log *Log) add(commit, why string) {
 	if onto, ok := rebased(why); ok {
-		log.Onto = append([]string{onto}, log.Onto...)
+		log.Onto = append(log.Onto, onto)
 	}
 	if was, ok := renamed(why); ok {
-		log.Names = append([]string{was}, log.Names...)
+		log.Names = append(log.Names, was)
 	}
 	log.Held[commit] = log.Held[commit] || made(why)
+}
+
+// end puts the newest entries first.
+func (log *Log) end() {
+	slices.Reverse(log.Onto)
+	slices.Reverse(log.Names)
 }
 
 // rebased returns the commit after "onto" in "rebase (finish): refs/heads/b onto 1a2b…".

@@ -121,9 +121,9 @@ func (s *Sync) Offered(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	const prefix = "refs/remotes/"
+	const prefix, maxRemotes = "refs/remotes/", 100
 	var refs []string
-	for _, remote := range remotes {
+	for _, remote := range remotes[:min(len(remotes), maxRemotes)] {
 		refs = append(refs, prefix+remote+"/"+user.Items.ItemsBranch())
 	}
 	found, err := repo.CommitsOf(ctx, refs)
@@ -149,7 +149,7 @@ func remoteOf(ctx context.Context, repo *git.Repo, chosen string) (*sidebranch.R
 	case strings.ContainsAny(chosen, `/\:`):
 		return &sidebranch.Remote{Fetch: chosen}, nil
 	case chosen != "":
-		return nil, &item.InvalidError{Problem: fmt.Sprintf("There is no remote %q. Remotes: %s", chosen, strings.Join(names, ", "))}
+		return nil, &item.InvalidError{Problem: fmt.Sprintf("There is no remote %q. Remotes: %s", chosen, listed(names))}
 	case len(names) == 0:
 		return nil, nil
 	case slices.Contains(names, "origin"):
@@ -157,10 +157,19 @@ func remoteOf(ctx context.Context, repo *git.Repo, chosen string) (*sidebranch.R
 	case len(names) == 1:
 		chosen = names[0]
 	default:
-		return nil, &item.InvalidError{Problem: "There are several remotes and none is named origin. Choose one with --remote: " + strings.Join(names, ", ")}
+		return nil, &item.InvalidError{Problem: "There are several remotes and none is named origin. Choose one with --remote: " + listed(names)}
 	}
 	address, err := repo.Address(ctx, chosen)
 	return &sidebranch.Remote{Fetch: address.Fetch, Push: address.Push}, err
+}
+
+// listed returns the first names of a list, of which a repository can have any number.
+func listed(names []string) string {
+	const most = 10
+	if more := len(names) - most; more > 1 {
+		return fmt.Sprintf("%s, and %d more", strings.Join(names[:most], ", "), more)
+	}
+	return strings.Join(names, ", ")
 }
 
 // shared reports whether the store is the shared one of a repository.

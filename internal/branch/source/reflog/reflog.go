@@ -8,8 +8,8 @@ package reflog
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
+	"sync"
 
 	"github.com/copse-dev/copse/internal/branch/source"
 	"github.com/copse-dev/copse/internal/git/history"
@@ -64,7 +64,7 @@ func (Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) {
 	if err != nil {
 		return source.Record{}, err
 	}
-	l := logs{journal: &files{dir: r.CommonDir(), trunk: trunk, known: map[string]history.Log{}}, trunk: trunk, remotes: remotes}
+	l := newLogs(newFiles(r.CommonDir(), trunk), trunk, names, remotes)
 	if inTables(r.CommonDir()) {
 		if l.journal, err = readTables(ctx, r, trunk); err != nil {
 			return source.Record{}, err
@@ -84,7 +84,7 @@ func (Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) {
 		if l.of(name).Damaged {
 			record.Notes = append(record.Notes, "the log of "+name+" is damaged")
 		}
-		if parent := l.parent(name, names); parent != name && source.Valid(parent) {
+		if parent := l.parent(name); parent != name && source.Valid(parent) {
 			record.Edges = append(record.Edges, source.Edge{Child: name, Parent: parent})
 		}
 	}
@@ -100,37 +100,68 @@ type journal interface {
 	isTag(name string) bool
 	// atRemote reports whether the trunk of origin had a commit as its tip.
 	atRemote(commit string) bool
-	// checkouts returns the entries of the reflogs of HEAD of all worktrees.
-	checkouts() []checkout
+	// checkouts returns the checkouts in the reflogs of HEAD of all worktrees.
+	checkouts() checkouts
 }
 
-// checkout is an entry in a reflog of HEAD.
-type checkout struct{ from, to, commit string }
+// checkouts are the branches at HEAD before it changed to another branch at a commit. Of several, the
+// first counts.
+type checkouts map[checkout]string
 
-// checkoutOf returns the checkout that the reason of an entry describes, false for another one.
-func checkoutOf(commit, why string) (checkout, bool) {
+type checkout struct{ to, commit string }
+
+// add adds the checkout that the reason of an entry of a reflog describes, if it does.
+func (c checkouts) add(commit, why string) {
 	names, ok := strings.CutPrefix(why, "checkout: moving from ")
 	from, to, both := strings.Cut(names, " to ")
-	return checkout{from, to, commit}, ok && both
+	if at := (checkout{to, commit}); ok && both && c[at] == "" {
+		c[at] = from
+	}
 }
 
-// logs infer parents from the reflogs of one repository.
+// logs infer parents from the reflogs of one repository. They read each reflog once, however many
+// branches there are.
 type logs struct {
 	journal
 	trunk   string
-	remotes []string
+	all     []string // the branches to examine
+	remotes map[string]bool
+	// renamed returns the branches that once had another name, by that name.
+	renamed func() map[string][]string
+}
+
+func newLogs(from journal, trunk string, all, remotes []string) *logs {
+	l := &logs{journal: from, trunk: trunk, all: all, remotes: make(map[string]bool, len(remotes))}
+	for _, remote := range remotes {
+		l.remotes[remote] = true
+	}
+	l.renamed = sync.OnceValue(l.oldNames)
+	return l
+}
+
+// oldNames returns the branches by their earlier names.
+func (l *logs) oldNames() map[string][]string {
+	renamed := map[string][]string{}
+	for _, name := range append([]string{l.trunk}, l.all...) {
+		for _, old := range l.of(name).Names {
+			if now := renamed[old]; len(now) == 0 || now[len(now)-1] != name {
+				renamed[old] = append(now, name)
+			}
+		}
+	}
+	return renamed
 }
 
 // parent returns the branch on which another was created, or onto which it was rebased since, "" if
 // unknown.
-func (l *logs) parent(name string, all []string) string {
+func (l *logs) parent(name string) string {
 	log := l.of(name)
 	for _, onto := range log.Onto {
 		if !log.Held[onto] { // not a rebase within the branch
-			return l.holder(name, onto, all)
+			return l.holder(name, onto)
 		}
 	}
-	if from := l.branch(name, log.From, all); from != "" {
+	if from := l.branch(name, log.From); from != "" {
 		return from
 	}
 	// The reflog of the branch has the branch's first name.
@@ -138,22 +169,22 @@ func (l *logs) parent(name string, all []string) string {
 	if n := len(log.Names); n > 0 {
 		was = log.Names[n-1]
 	}
-	if from := l.branch(name, l.checkedOut(was, log.Commit), all); from != "" {
+	if from := l.branch(name, l.checkedOut(was, log.Commit)); from != "" {
 		return from
 	}
 	if log.Commit == "" {
 		return ""
 	}
-	return l.holder(name, log.Commit, all)
+	return l.holder(name, log.Commit)
 }
 
 // holder returns the trunk if it had a commit as its tip, else the one branch that had it.
-func (l *logs) holder(name, commit string, all []string) string {
+func (l *logs) holder(name, commit string) string {
 	if _, held := l.of(l.trunk).Held[commit]; held || l.atRemote(commit) {
 		return l.trunk
 	}
 	var found []string
-	for _, other := range all {
+	for _, other := range l.all {
 		log := l.of(other)
 		if _, held := log.Held[commit]; held && other != name && log.Commit != commit {
 			found = append(found, other)
@@ -167,7 +198,7 @@ func (l *logs) holder(name, commit string, all []string) string {
 
 // branch returns the branch that a text in a reflog means, "" if it means none: the branch of a
 // remote means the local one, and a renamed branch its present name. It may be deleted.
-func (l *logs) branch(name, from string, all []string) string {
+func (l *logs) branch(name, from string) string {
 	from = strings.TrimPrefix(from, refstore.BranchPrefix)
 	switch {
 	case from == "" || !source.Valid(from) || isCommit(from):
@@ -175,11 +206,11 @@ func (l *logs) branch(name, from string, all []string) string {
 	case from == l.trunk || l.exists(from):
 		return from
 	}
-	if remote, short, ok := strings.Cut(from, "/"); ok && slices.Contains(l.remotes, remote) {
+	if remote, short, ok := strings.Cut(from, "/"); ok && l.remotes[remote] {
 		return short
 	}
-	for _, other := range append([]string{l.trunk}, all...) {
-		if other != name && slices.Contains(l.of(other).Names, from) {
+	for _, other := range l.renamed()[from] {
+		if other != name {
 			return other
 		}
 	}
@@ -199,10 +230,5 @@ func (l *logs) checkedOut(name, commit string) string {
 	if commit == "" {
 		return ""
 	}
-	for _, c := range l.checkouts() {
-		if c.to == name && c.commit == commit {
-			return c.from
-		}
-	}
-	return ""
+	return l.checkouts()[checkout{name, commit}]
 }

@@ -26,7 +26,7 @@ type tables struct {
 	logs   func(branch string) history.Log
 	refs   map[string]bool // the full names of branches and tags
 	remote map[string]bool // the commits that the trunk of origin had as its tip
-	heads  []checkout
+	heads  checkouts
 }
 
 const tagPrefix = "refs/tags/"
@@ -42,7 +42,7 @@ func readTables(ctx context.Context, r source.Repo, trunk string) (*tables, erro
 	if err != nil {
 		return nil, fmt.Errorf("read the names of branches and tags: %w", err)
 	}
-	t := &tables{logs: logs, refs: make(map[string]bool), remote: make(map[string]bool)}
+	t := &tables{logs: logs, refs: make(map[string]bool), remote: make(map[string]bool), heads: make(checkouts)}
 	for name := range strings.Lines(string(out)) {
 		t.refs[strings.TrimSuffix(name, "\n")] = true
 	}
@@ -59,8 +59,8 @@ func readTables(ctx context.Context, r source.Repo, trunk string) (*tables, erro
 	for _, e := range entries {
 		if e.Ref == origin {
 			t.remote[e.Commit] = true
-		} else if one, ok := checkoutOf(e.Commit, e.Why); ok {
-			t.heads = append(t.heads, one)
+		} else {
+			t.heads.add(e.Commit, e.Why)
 		}
 	}
 	return t, nil
@@ -74,4 +74,4 @@ func (t *tables) isTag(name string) bool { return t.refs[tagPrefix+name] }
 
 func (t *tables) atRemote(commit string) bool { return t.remote[commit] }
 
-func (t *tables) checkouts() []checkout { return t.heads }
+func (t *tables) checkouts() checkouts { return t.heads }

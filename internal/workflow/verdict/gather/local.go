@@ -43,14 +43,17 @@ func readTips(ctx context.Context, repo *git.Repo, s shape) (tips, error) {
 	if s.trunk != "" {
 		refs = append(refs, refstore.BranchPrefix+s.trunk)
 	}
-	candidates := make(map[string][]string, len(s.branches))
+	names := make([]string, len(s.branches))
+	for i, b := range s.branches {
+		names[i] = b.Branch
+	}
+	candidates, err := repo.Published(ctx, names)
+	if err != nil {
+		return tips{}, err
+	}
 	for _, b := range s.branches {
-		at, err := repo.Published(ctx, b.Branch)
-		if err != nil {
-			return tips{}, err
-		}
 		// A branch that was created from the trunk's upstream has not been pushed there.
-		candidates[b.Branch] = slices.DeleteFunc(at, func(ref string) bool {
+		candidates[b.Branch] = slices.DeleteFunc(candidates[b.Branch], func(ref string) bool {
 			name := shortOf(ref)
 			return name != b.Branch && (name == s.trunk || name == b.Parent)
 		})
