@@ -26,10 +26,16 @@ type session struct {
 // sit starts copse at a terminal of 80 columns.
 func sit(t *testing.T, dir string, env []string, args ...string) *session {
 	t.Helper()
+	return sitAt(t, 80, dir, env, args...)
+}
+
+// sitAt starts copse at a terminal of some columns.
+func sitAt(t *testing.T, columns uint16, dir string, env []string, args ...string) *session {
+	t.Helper()
 	bin := t.TempDir()
 	links(t, bin)
 	person, program := terminal(t)
-	if err := unix.IoctlSetWinsize(int(person.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 80}); err != nil {
+	if err := unix.IoctlSetWinsize(int(person.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: columns}); err != nil {
 		t.Fatal(err)
 	}
 	// A program that nobody answers is killed, which ends what the person reads.
@@ -71,6 +77,16 @@ func (s *session) types(line string) {
 // rest returns what the terminal shows until the program ends, with success.
 func (s *session) rest() string {
 	s.t.Helper()
+	text, err := s.end()
+	if err != nil {
+		s.t.Fatalf("%v: %s", err, text)
+	}
+	return text
+}
+
+// end returns what the terminal shows until the program ends, and how it ends.
+func (s *session) end() (string, error) {
+	s.t.Helper()
 	buf := make([]byte, 4096)
 	for {
 		n, err := s.person.Read(buf)
@@ -79,10 +95,8 @@ func (s *session) rest() string {
 			break
 		}
 	}
-	if err := s.cmd.Wait(); err != nil {
-		s.t.Fatalf("%v: %s", err, &s.screen)
-	}
-	return strings.ReplaceAll(s.screen.String(), "\r\n", "\n")
+	err := s.cmd.Wait()
+	return strings.ReplaceAll(s.screen.String(), "\r\n", "\n"), err
 }
 
 // beginner makes a repository without any state, and a home with the files of two clients.
@@ -175,6 +189,89 @@ func TestInitAsksAPerson(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, ".twig")); err == nil {
 			t.Errorf("after %q something changed", answers)
 		}
+	}
+}
+
+// Questions and results fit a narrow terminal, and keep the next step.
+func TestInitFitsANarrowTerminal(t *testing.T) {
+	t.Parallel()
+	const columns = 50
+	dir, _, env := beginner(t)
+	s := sitAt(t, columns, dir, env, "init")
+	var screen strings.Builder
+	for range 6 {
+		screen.WriteString(s.until("] "))
+		s.types("")
+	}
+	screen.WriteString(s.rest())
+	for line := range strings.Lines(screen.String()) {
+		// A path is one word, which a person copies.
+		if line = strings.TrimRight(line, " \n"); len(line) > columns && strings.Contains(strings.TrimSpace(line), " ") {
+			t.Errorf("wider than the terminal: %q", line)
+		}
+	}
+	if text := strings.Join(strings.Fields(screen.String()), " "); !strings.Contains(text, "done branches the default trunk is main; next: copse branch adopt") {
+		t.Errorf("at the end: %q", &screen)
+	}
+}
+
+// A person who interrupts a question learns that nothing changed.
+func TestInterruptedQuestions(t *testing.T) {
+	t.Parallel()
+	for answered := range 6 {
+		dir, home, env := beginner(t)
+		s := sit(t, dir, env, "init")
+		for range answered {
+			s.until("] ")
+			s.types("")
+		}
+		s.until("] ")
+		if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		text, err := s.end()
+		if s.cmd.ProcessState.ExitCode() != 1 || !strings.HasSuffix(text, "\ncopse init: interrupted; no changes made\n") {
+			t.Errorf("after %d answers: %q, %v", answered, text, err)
+		}
+		if text, err := os.ReadFile(filepath.Join(home, ".claude.json")); string(text) != "{}\n" {
+			t.Errorf("after %d answers: %s, %v", answered, text, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, ".twig")); err == nil {
+			t.Errorf("after %d answers, something changed", answered)
+		}
+	}
+}
+
+// A proposal without a parent is applied only after a yes.
+func TestAdoptAsksAgain(t *testing.T) {
+	t.Parallel()
+	dir, _, env := beginner(t)
+	for _, argv := range [][]string{{"copse", "branch", "init"}, {"git", "branch", "feature/SHOP-9-logout"}, {"copse", "branch", "parent", "feature/SHOP-9-logout", "main"}} {
+		cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+		if argv[0] == "copse" {
+			cmd.Path = filepath.Join(build(t), "copse")
+		}
+		cmd.Dir, cmd.Env = dir, env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", argv, out)
+		}
+	}
+	s := sit(t, dir, env, "branch", "adopt", "--offline")
+	s.until("branch: ")
+	s.types("c")
+	text := ""
+	for !strings.Contains(text, "feature/SHOP-9-logout: apply this? [Y/n] ") {
+		text = s.until("] ")
+		if !strings.Contains(text, "feature/SHOP-9-logout: apply this?") {
+			s.types("n")
+		}
+	}
+	s.types("perhaps")
+	if again := s.until("[Y/n] "); !strings.Contains(again, `"perhaps" is not an answer; answer with y, n`) {
+		t.Errorf("after a wrong answer: %q", again)
+	}
+	if err := s.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -44,6 +44,9 @@ func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int
 	if cmd.HasSubCommands() {
 		cmd.SetHelpCommand(helpCommand())
 	}
+	if len(env.Args) > 0 && env.Args[0] == completion {
+		checkShells(cmd, env.Args)
+	}
 	if env.Ready != nil {
 		env.Ready()
 	}
@@ -61,7 +64,10 @@ func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int
 	}
 	if _, usage := errors.AsType[UsageError](err); usage {
 		if ran.Name() == help {
-			ran = ran.Root()
+			about, _, err := ran.Root().Find(ran.Flags().Args())
+			if ran = ran.Root(); err == nil {
+				ran = about
+			}
 		}
 		fmt.Fprintf(env.Stderr, "Run `%s --help` for usage.\n", ran.CommandPath())
 		return Usage

@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,32 +22,48 @@ func Expect(advice map[string]string) cobra.PositionalArgs {
 		if len(args) == 0 {
 			return nil
 		}
+		expected := map[string]string{} // by word
 		for words, text := range advice {
 			for word := range strings.FieldsSeq(words) {
-				if word == args[0] {
-					return UsageError(fmt.Sprintf("unknown command %q; %s", args[0], text))
-				}
+				expected[word] = text
 			}
 		}
-		return UsageError(unknown(cmd, args[0]))
+		message := fmt.Sprintf("unknown command %q", args[0])
+		if text, ok := expected[args[0]]; ok {
+			return UsageError(message + "; " + text)
+		}
+		if text := suggestion(cmd, args[0]); text != "" {
+			return UsageError(message + "; " + text)
+		}
+		if near := nearest(args[0], slices.Sorted(maps.Keys(expected))...); len(near) > 0 {
+			message += "; " + expected[likeliest(args[0], near)]
+		}
+		return UsageError(message)
 	}
 }
 
-// unknown returns a message about a word that names no command below cmd, with commands of similar
-// names.
-func unknown(cmd *cobra.Command, word string) string {
-	message := fmt.Sprintf("unknown command %q", word)
+// suggestion returns a question about commands below cmd whose names are like a word; "" if there
+// are none.
+func suggestion(cmd *cobra.Command, word string) string {
 	cmd.SuggestionsMinimumDistance = slips(word)
 	if same := below(cmd, word); len(same) > 0 {
-		message += "; did you mean " + either(same) + "?"
-	} else if near := append(cmd.SuggestionsFor(word), nearest(word, help)...); len(near) > 0 {
-		command := cmd.CommandPath() + " " + near[max(0, slices.IndexFunc(near, func(name string) bool { return swapped(word, name) }))]
-		if strings.HasSuffix(command, " "+help) { // it comes before the topic
-			command = cmd.Root().Name() + " " + help + strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name())
-		}
-		message += fmt.Sprintf("; did you mean `%s`?", command)
+		return "did you mean " + either(same) + "?"
 	}
-	return message
+	near := append(cmd.SuggestionsFor(word), nearest(word, help)...)
+	if len(near) == 0 {
+		return ""
+	}
+	command := cmd.CommandPath() + " " + likeliest(word, near)
+	if strings.HasSuffix(command, " "+help) { // it comes before the topic
+		command = cmd.Root().Name() + " " + help + strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name())
+	}
+	return fmt.Sprintf("did you mean `%s`?", command)
+}
+
+// likeliest returns the first of some names with the letters of a word in another order, or else the
+// first.
+func likeliest(word string, near []string) string {
+	return near[max(0, slices.IndexFunc(near, func(name string) bool { return swapped(word, name) }))]
 }
 
 // slips is how many letters of a word can be wrong: two of three make another word.
@@ -160,4 +177,18 @@ func flagError(cmd *cobra.Command, err error) error {
 		text += "; did you mean --" + near[0] + "?"
 	}
 	return UsageError(text)
+}
+
+// completion is the name of the command that prints the completions of a shell.
+const completion = "completion"
+
+// checkShells makes the command "completion" refuse the name of an unknown shell. Cobra shows its help
+// instead, which a shell would run.
+func checkShells(cmd *cobra.Command, args []string) {
+	cmd.InitDefaultCompletionCmd(args...)
+	for _, c := range cmd.Commands() {
+		if c.Name() == completion {
+			c.Args, c.RunE = Subcommands, Help
+		}
+	}
 }

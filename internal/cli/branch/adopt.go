@@ -73,7 +73,7 @@ func (c *cli) show(found []adopt.Proposal) error {
 			}
 		}
 	}
-	return c.out().Table([]output.Column{{Name: "branch", Flexible: true}, {Name: "fact"}, {Name: "value", Flexible: true}, {Name: "reason"}}, cells)
+	return c.out().Table([]output.Column{{Name: "branch", Handle: true}, {Name: "fact", Label: true}, {Name: "value", Handle: true}, {Name: "reason"}}, cells)
 }
 
 // adopted is the outcome in JSON.
@@ -149,7 +149,7 @@ func (c *cli) adoptFor(ctx context.Context, p repository, a track.Answer, yes bo
 		return err
 	}
 	if !yes && c.env.Interactive() {
-		answer, err := input.Choose(c.env, "Apply these proposals? [y/N], or c to choose for each branch: ", "n", "y", "c")
+		answer, err := input.Choose(ctx, c.env, "Apply these proposals? [y/N], or c to choose for each branch: ", "n", "y", "c")
 		if err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func (c *cli) choose(ctx context.Context, p repository, found []adopt.Proposal) 
 			question = fmt.Sprintf("%s on %s? [Y/n, or another parent] ", one.Branch, one.Parent.Value)
 		}
 		for {
-			answer, err := input.Line(c.env, question)
+			answer, err := input.Line(ctx, c.env, question)
 			if err != nil {
 				return nil, err
 			}
@@ -193,7 +193,11 @@ func (c *cli) choose(ctx context.Context, p repository, found []adopt.Proposal) 
 			if lower == "n" || lower == "no" {
 				break
 			}
-			if lower != "" && lower != "y" && lower != "yes" && one.Parent != nil {
+			if lower != "" && lower != "y" && lower != "yes" {
+				if one.Parent == nil {
+					c.env.Notef("%q is not an answer; answer with y, n", answer)
+					continue
+				}
 				if err := p.Check(ctx, answer); err != nil {
 					c.note(err.Error())
 					continue

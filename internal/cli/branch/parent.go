@@ -83,7 +83,7 @@ func (c *cli) showParents(ctx context.Context, p repository, name string, asJSON
 	if len(rows) == 0 {
 		c.note(fmt.Sprintf("%s has no parent; `%s` sets one", name, cleantext.Command("copse", "branch", "parent", name, "PARENT")))
 	}
-	return c.out().Table([]output.Column{{Name: "branch", Flexible: true}, {Name: "parent", Flexible: true}, {Name: "source"}}, cells)
+	return c.out().Table([]output.Column{{Name: "branch", Handle: true}, {Name: "parent", Handle: true}, {Name: "source"}}, cells)
 }
 
 // stackOn records a parent of a branch: both are in args.

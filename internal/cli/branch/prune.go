@@ -70,7 +70,7 @@ func (c *cli) pruneFor(ctx context.Context, p repository, changes []prune.Change
 		return err
 	}
 	if !yes && c.env.Interactive() {
-		if yes, err = input.Yes(c.env, "Apply these changes?"); err != nil {
+		if yes, err = input.Yes(ctx, c.env, "Apply these changes?"); err != nil {
 			return err
 		}
 		if !yes {
@@ -96,7 +96,7 @@ func (c *cli) changes(list []prune.Change) error {
 		cells = append(cells, []string{string(change.Kind), change.Branch, change.From, change.To, change.Evidence})
 	}
 	return c.out().Table([]output.Column{
-		{Name: "change"}, {Name: "branch", Flexible: true}, {Name: "from", Flexible: true}, {Name: "to", Flexible: true}, {Name: "reason"},
+		{Name: "change"}, {Name: "branch", Handle: true}, {Name: "from", Flexible: true}, {Name: "to", Flexible: true}, {Name: "reason"},
 	}, cells)
 }
 

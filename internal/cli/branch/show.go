@@ -64,7 +64,7 @@ func (r row) cells(person bool) []string {
 }
 
 var columns = []output.Column{
-	{Name: "branch", Flexible: true}, {Name: "parent", Flexible: true}, {Name: "jira"}, {Name: "pr"}, {Name: "note"},
+	{Name: "branch", Handle: true}, {Name: "parent", Handle: true}, {Name: "jira"}, {Name: "pr"}, {Name: "note"},
 }
 
 func (c *cli) print(rows []row, asJSON bool) error {

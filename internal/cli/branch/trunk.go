@@ -127,7 +127,7 @@ func (c *cli) trunkList() *cobra.Command {
 			if len(rows) == 0 {
 				c.note("no trunk is set; `copse branch init` finds one")
 			}
-			return c.out().Table([]output.Column{{Name: "trunk", Flexible: true}, {Name: "note"}}, cells)
+			return c.out().Table([]output.Column{{Name: "trunk", Handle: true}, {Name: "note"}}, cells)
 		}),
 	}
 	output.JSONFlag[[]trunkRow](cmd, &asJSON)

@@ -147,7 +147,7 @@ func (c *cli) print(rows []row, asJSON, scored bool) error {
 	if asJSON {
 		return c.out().JSON(append([]row{}, rows...))
 	}
-	columns := []output.Column{{Name: "prompt", Flexible: true}, {Name: "description", Flexible: true}}
+	columns := []output.Column{{Name: "prompt", Handle: true}, {Name: "description", Flexible: true}}
 	if scored {
 		columns = append([]output.Column{{Name: "score", Right: true}}, columns...)
 	}

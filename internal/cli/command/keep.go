@@ -129,7 +129,7 @@ registry.json. Existing files do not change.`,
 				return o.Line("the registry already exists; `copse prompt list` shows its prompts")
 			}
 			if err == nil {
-				return o.Line("Try: copse prompt run git write commit-message --uv style=short")
+				return o.Whole("Try: copse prompt run git write commit-message --uv style=short")
 			}
 			return err
 		},

@@ -52,7 +52,7 @@ a value stay as they are, and stderr names them.`,
 				return reason(err)
 			}
 			if len(res.Missing) > 0 {
-				c.env.Notef("no value for: %s", strings.Join(res.Missing, ", "))
+				c.env.Notef("no value for: %s", strings.Join(sources(res.Missing), ", "))
 			}
 			_, err = io.WriteString(c.env.Stdout, res.Prompt)
 			return err
@@ -66,4 +66,18 @@ a value stay as they are, and stderr names them.`,
 	f.StringArrayVar(&o.uv, "uv", nil, "set a variable: `name=value`; can be repeated")
 	f.BoolVar(&o.stdin, "no-input", false, "ignore standard input")
 	return cmd
+}
+
+// sources returns the names of variables, each with where its value comes from.
+func sources(missing []string) []string {
+	from := map[string]string{"input_text": "standard input", "input_text_file": "--input-file PATH", "destination_path": "--destination PATH"}
+	var named []string
+	for _, name := range missing {
+		source := from[name]
+		if own, ok := strings.CutPrefix(name, "uv-"); ok {
+			source = "--uv " + own + "=VALUE"
+		}
+		named = append(named, name+" ("+source+")")
+	}
+	return named
 }

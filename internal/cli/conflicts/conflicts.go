@@ -87,7 +87,7 @@ func show(env app.Env, found conflicts.Report) error {
 		}
 	}
 	return o.Table([]output.Column{
-		{Name: "branch", Flexible: true}, {Name: "with", Flexible: true}, {Name: "file", Flexible: true}, {Name: "conflict"}, {Name: "held by", Flexible: true},
+		{Name: "branch", Handle: true}, {Name: "with", Handle: true}, {Name: "file", Handle: true}, {Name: "conflict"}, {Name: "held by", Flexible: true},
 	}, rows)
 }
 

@@ -120,6 +120,7 @@ func expected() map[string]string {
 		"rm remove delete":    "did you mean `copse item delete`, `copse branch untrack`, or `copse repo remove`?",
 		"done finish":         "did you mean `copse item update ID --status done`?",
 		"show view":           "did you mean `copse context`, `copse item show`, or `copse branch status`?",
+		"diff":                "use `git diff`; `copse context` summarizes the changes",
 		"log":                 "did you mean `copse item log`? For commits, use `git log`; `copse context` shows the recent ones",
 		"run exec":            "did you mean `copse task run` or `copse prompt run`?",
 		"serve":               "did you mean `copse mcp serve` or `copse up`?",

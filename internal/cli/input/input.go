@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/foreign"
 )
 
@@ -72,16 +73,19 @@ func Try(ctx context.Context, env app.Env, limit int, wait time.Duration, advice
 // ErrEnd means that standard input ended before a person answered.
 var ErrEnd = errors.New("standard input ended before an answer")
 
+// ErrInterrupted means that a person interrupted the program instead of an answer.
+var ErrInterrupted = errors.New("interrupted; no changes made")
+
 // answers are the words that a letter of a question abbreviates.
 var answers = map[string]string{"y": "yes", "n": "no", "c": "choose"}
 
 // Choose asks a person at a terminal, on stderr, for one of some letters, and returns it. The
 // words of [answers] count as well. An empty line is fallback; after any other answer, Choose
 // asks again.
-func Choose(env app.Env, question, fallback string, others ...string) (string, error) {
+func Choose(ctx context.Context, env app.Env, question, fallback string, others ...string) (string, error) {
 	letters := append([]string{fallback}, others...)
 	for {
-		answer, err := Line(env, question)
+		answer, err := Line(ctx, env, question)
 		if err != nil {
 			return "", err
 		}
@@ -98,19 +102,19 @@ func Choose(env app.Env, question, fallback string, others ...string) (string, e
 }
 
 // Confirm asks a person a question with the answers yes and no. An empty line is fallback.
-func Confirm(env app.Env, question string, fallback bool) (bool, error) {
+func Confirm(ctx context.Context, env app.Env, question string, fallback bool) (bool, error) {
 	if fallback {
-		answer, err := Choose(env, question+" [Y/n] ", "y", "n")
+		answer, err := Choose(ctx, env, question+" [Y/n] ", "y", "n")
 		return answer == "y", err
 	}
-	answer, err := Choose(env, question+" [y/N] ", "n", "y")
+	answer, err := Choose(ctx, env, question+" [y/N] ", "n", "y")
 	return answer == "y", err
 }
 
 // Yes is [Confirm] for an action that requires a person's consent: an empty line and the end of the
 // input mean no.
-func Yes(env app.Env, question string) (bool, error) {
-	yes, err := Confirm(env, question, false)
+func Yes(ctx context.Context, env app.Env, question string) (bool, error) {
+	yes, err := Confirm(ctx, env, question, false)
 	if errors.Is(err, ErrEnd) {
 		err = nil
 	}
@@ -118,20 +122,46 @@ func Yes(env app.Env, question string) (bool, error) {
 }
 
 // Line asks a person at a terminal for a line, on stderr, and returns it without spaces at
-// its ends. It returns [ErrEnd] if the input ends first.
-func Line(env app.Env, question string) (string, error) {
-	fmt.Fprint(env.Stderr, foreign.Notice(strings.TrimSpace(question))+" ")
+// its ends. It returns [ErrEnd] if the input ends first, and [ErrInterrupted] if the context does.
+func Line(ctx context.Context, env app.Env, question string) (string, error) {
+	question = foreign.Notice(strings.TrimSpace(question))
+	if width := app.Width(env.Stderr); width > 0 {
+		question = cleantext.Wrap(question, 0, 0, width)
+	}
+	fmt.Fprint(env.Stderr, question+" ")
+	type answer struct {
+		line string
+		err  error
+	}
+	read := make(chan answer, 1)
+	go func() { // a read of a terminal cannot be canceled
+		line, err := line(env.Stdin)
+		read <- answer{line, err}
+	}()
+	select {
+	case a := <-read:
+		if errors.Is(a.err, ErrEnd) {
+			fmt.Fprintln(env.Stderr)
+		}
+		return a.line, a.err
+	case <-ctx.Done():
+		fmt.Fprintln(env.Stderr) // the terminal shows ^C behind the question
+		return "", ErrInterrupted
+	}
+}
+
+// line reads a line, without spaces at its ends.
+func line(r io.Reader) (string, error) {
 	// One byte at a time: the text after the line belongs to the next question.
 	var line []byte
 	for buf := make([]byte, 1); ; {
-		n, err := env.Stdin.Read(buf)
+		n, err := r.Read(buf)
 		if n > 0 && buf[0] == '\n' {
 			break
 		}
 		line = append(line, buf[:n]...)
 		if errors.Is(err, io.EOF) {
 			if len(line) == 0 {
-				fmt.Fprintln(env.Stderr)
 				return "", ErrEnd
 			}
 			break

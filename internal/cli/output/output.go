@@ -87,11 +87,17 @@ func (o *Writer) JSON(v any) error {
 	return err
 }
 
-// Line writes one line of text, cleaned.
+// Line writes one line of text, cleaned. At a terminal, it wraps the line between words.
 func (o *Writer) Line(format string, args ...any) error {
-	_, err := fmt.Fprintln(o.w, cleantext.Line(fmt.Sprintf(format, args...)))
-	return err
+	text := cleantext.Line(fmt.Sprintf(format, args...))
+	if o.Terminal() {
+		text = cleantext.Wrap(text, 0, indent/2, o.width)
+	}
+	return o.Drawn(text + "\n")
 }
+
+// Whole writes one line that a person copies, such as a command, cleaned and not wrapped.
+func (o *Writer) Whole(text string) error { return o.Drawn(cleantext.Line(text) + "\n") }
 
 // Text writes lines of text, cleaned.
 func (o *Writer) Text(text string) error {
@@ -125,6 +131,10 @@ type Column struct {
 	Right bool
 	// Flexible columns are cut if the table is wider than the terminal.
 	Flexible bool
+	// Handle columns have what a person types to name the row, such as a branch. They are not cut.
+	Handle bool
+	// Label cells are the names of the cells behind them, in a paragraph.
+	Label bool
 	// Clear cells need no name of the column in a paragraph.
 	Clear bool
 }
@@ -206,15 +216,17 @@ func alike(rows [][]string, widths []int) bool {
 	return false
 }
 
-// records writes each row as a line that ends with its first flexible cell, and a line with
-// the other cells that are not empty. Both are wrapped.
+// records writes each row as a line that ends with its first flexible cell or handle, and a line
+// with the other cells that are not empty. Both are wrapped.
 func (o *Writer) records(columns []Column, rows [][]string) error {
-	head := 1 + max(0, slices.IndexFunc(columns, func(c Column) bool { return c.Flexible }))
+	head := 1 + max(0, slices.IndexFunc(columns, func(c Column) bool { return c.Flexible || c.Handle }))
 	for _, row := range rows {
 		var fields []string
 		for i, cell := range row[head:] {
 			switch column := columns[head+i]; {
-			case cell == "" || cell == "-":
+			case cell == "" || cell == "-" || column.Label:
+			case columns[head+i-1].Label:
+				fields = append(fields, row[head+i-1]+" "+cell)
 			case column.Clear:
 				fields = append(fields, cell)
 			default:

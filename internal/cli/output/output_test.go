@@ -3,6 +3,7 @@ package output_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -74,6 +75,34 @@ func TestTable(t *testing.T) {
     status todo
 `
 	if diff := cmp.Diff(narrow, table(t, 20, "NO_COLOR=1")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What a person types is not cut. Where it does not fit, the rows are paragraphs, and a label is
+// the name of the cell behind it.
+func TestHandles(t *testing.T) {
+	t.Parallel()
+	s := &screen{width: 30}
+	err := output.New(app.Env{Stdout: s}).Table(
+		[]output.Column{{Name: "branch", Handle: true}, {Name: "fact", Label: true}, {Name: "value", Handle: true}, {Name: "reason", Flexible: true}},
+		[][]string{{"feature/login", "parent", "main", "no branch below it"}, {"b", "jira", "", "in the name"}})
+	const want = "feature/login\n    parent main, reason no\n    branch below it\nb\n    reason in the name\n"
+	if diff := cmp.Diff(want, s.String()); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}
+
+// A line of prose is wrapped, and one that a person copies is not.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	s := &screen{width: 20}
+	o := output.New(app.Env{Stdout: s})
+	if err := errors.Join(o.Line("added %s to the list", "/home/ada/shop"), o.Whole("git switch -c feature/login")); err != nil {
+		t.Fatal(err)
+	}
+	const want = "added /home/ada/shop\n  to the list\ngit switch -c feature/login\n"
+	if diff := cmp.Diff(want, s.String()); diff != "" {
 		t.Error(diff)
 	}
 }

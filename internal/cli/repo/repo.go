@@ -65,7 +65,7 @@ func list(env app.Env) *cobra.Command {
 			for _, r := range found {
 				cells = append(cells, []string{r.Name, r.Path, r.LastFetch})
 			}
-			return output.New(env).Table([]output.Column{{Name: "name"}, {Name: "path", Flexible: true}, {Name: "last fetch"}}, cells)
+			return output.New(env).Table([]output.Column{{Name: "name"}, {Name: "path", Handle: true}, {Name: "last fetch"}}, cells)
 		},
 	}
 	output.JSONFlag[[]row](cmd, &asJSON)

@@ -123,7 +123,7 @@ func show(env app.Env, r search.Result, limit int, asJSON bool) error {
 		rows = append(rows, []string{strings.ReplaceAll(string(h.Kind), "_", " "), name, h.Title, h.State, age})
 	}
 	err := output.New(env).Table([]output.Column{
-		{Name: "kind"}, {Name: "name", Flexible: true}, {Name: "title", Flexible: true}, {Name: "state"}, {Name: "as of"},
+		{Name: "kind"}, {Name: "name", Handle: true}, {Name: "title", Flexible: true}, {Name: "state"}, {Name: "as of"},
 	}, rows)
 	if r.Total > len(hits) {
 		env.Notef("%d of %d; --limit shows more, and more words find fewer", len(hits), r.Total)

@@ -268,7 +268,7 @@ func (o *options) ask(ctx context.Context, ws *workspace.Workspace, parts []part
 			continue
 		}
 		asked++
-		yes, err := input.Confirm(o.env, p.question, p.usual)
+		yes, err := input.Confirm(ctx, o.env, p.question, p.usual)
 		if err != nil {
 			return false, err
 		}
@@ -285,7 +285,7 @@ func (o *options) ask(ctx context.Context, ws *workspace.Workspace, parts []part
 	for _, plan := range plans {
 		o.env.Note("copse will " + plan + ".")
 	}
-	return input.Confirm(o.env, "Continue?", true)
+	return input.Confirm(ctx, o.env, "Continue?", true)
 }
 
 // present names the clients that are among the parts.
@@ -323,11 +323,18 @@ func (o *options) print(outcomes []outcome) error {
 	for _, out := range outcomes {
 		rows = append(rows, []string{out.Part, out.Outcome, out.Detail})
 	}
-	if err := w.Table([]output.Column{{Name: "part"}, {Name: "outcome"}, {Name: "detail", Flexible: true}}, rows); err != nil {
-		return err
+	if !w.Terminal() {
+		return w.Table([]output.Column{{Name: "part"}, {Name: "outcome"}, {Name: "detail"}}, rows)
 	}
-	if w.Terminal() {
-		return w.Drawn("\nTo check the result: copse mcp doctor\n")
+	// Wrapped, not cut: the next step is at the end.
+	part := 0
+	for _, r := range rows {
+		part = max(part, len(r[0]))
 	}
-	return nil
+	for _, r := range rows {
+		if err := w.Hang(fmt.Sprintf("%-7s  %-*s  ", r[1], part, r[0]), r[2]); err != nil {
+			return err
+		}
+	}
+	return w.Drawn("\nTo check the result: copse mcp doctor\n")
 }

@@ -205,7 +205,7 @@ func orNever(age string) string {
 
 // columns are the columns of a person's table.
 var columns = []output.Column{
-	{Name: "branch", Flexible: true}, {Name: "on", Flexible: true}, {Name: "pr"}, {Name: "review"}, {Name: "checks", Flexible: true},
+	{Name: "branch", Handle: true}, {Name: "on", Handle: true}, {Name: "pr"}, {Name: "review"}, {Name: "checks", Flexible: true},
 	{Name: "commits"}, {Name: "push"}, {Name: "worktree", Flexible: true}, {Name: "work", Flexible: true},
 }
 

@@ -96,7 +96,7 @@ func list(env app.Env) *cobra.Command {
 			for _, r := range recipes {
 				cells = append(cells, []string{r.Usage(), strings.Join(r.Groups, ", "), r.Doc})
 			}
-			return out.Table([]output.Column{{Name: "task", Flexible: true}, {Name: "groups"}, {Name: "description", Flexible: true}}, cells)
+			return out.Table([]output.Column{{Name: "task", Handle: true}, {Name: "groups"}, {Name: "description", Flexible: true}}, cells)
 		},
 	}
 	output.JSONFlag[[]recipe.Recipe](cmd, &asJSON)

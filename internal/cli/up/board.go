@@ -39,11 +39,11 @@ that browser until copse up ends.`,
 				return err
 			}
 			if printURL {
-				return output.New(env).Line("%s", link)
+				return output.New(env).Whole(link)
 			}
 			if err := browse(cmd.Context(), env, link); err != nil {
 				env.Note("No browser found. Open this link within a minute:")
-				return output.New(env).Line("%s", link)
+				return output.New(env).Whole(link)
 			}
 			return nil
 		},

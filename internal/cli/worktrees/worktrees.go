@@ -38,7 +38,12 @@ At a terminal, paths are relative to the directory that contains the main worktr
 line has the full path, branch, changes, upstream, last commit, pull request, item, clients,
 removal, and notes ("current" for the worktree that you are in), separated by tabs.`,
 		Example: "  copse worktrees\n  copse worktrees --json",
-		Args:    app.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return app.UsageError(fmt.Sprintf("takes no arguments, got %q; to add or remove a worktree, use `git worktree` or `copse item start ID --worktree --run`", args[0]))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ws := workspace.Find(cmd.Context(), env, repo)
 			ws.Warn()
@@ -93,7 +98,7 @@ func show(env app.Env, all []worktrees.Worktree) error {
 		rows = append(rows, []string{path, w.Label(), changes(w), upstream(w), age(w.LastCommit, env.Now()), pull(w.PullRequest), task(w.Item), users(w), remove, note})
 	}
 	return out.Table([]output.Column{
-		{Name: "worktree", Flexible: true}, {Name: "branch", Flexible: true}, {Name: "changes"}, {Name: "upstream"}, {Name: "committed"},
+		{Name: "worktree", Handle: true}, {Name: "branch", Handle: true}, {Name: "changes"}, {Name: "upstream"}, {Name: "committed"},
 		{Name: "pr"}, {Name: "item", Flexible: true}, {Name: "who", Flexible: true, Clear: true},
 		{Name: "remove", Clear: true}, // the reasons to keep a worktree are never cut
 		{Name: "note", Clear: true},

@@ -162,7 +162,7 @@ repository runs. An item that another agent holds is refused.`,
 			return out.JSON(done)
 		}
 		if !run {
-			err := out.Line("%s", cleantext.Command(plan.Command...))
+			err := out.Whole(cleantext.Command(plan.Command...))
 			if out.Terminal() {
 				c.Env.Note("note: nothing has changed yet; --run runs this command, claims the item, and links it to the branch")
 			}
@@ -187,7 +187,7 @@ func (c cli) begun(ctx context.Context, s item.Store, plan backlog.Start) error 
 	}
 	out := c.Out()
 	return errors.Join(
-		out.Line("Ran: %s", cleantext.Command(plan.Command...)),
+		out.Whole("Ran: "+cleantext.Command(plan.Command...)),
 		out.Line("#%d %s: %s, linked to the branch %s", it.ID, it.Title, it.Status, it.Link.Branch),
 	)
 }

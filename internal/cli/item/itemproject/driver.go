@@ -104,9 +104,9 @@ func (c cli) offerDriver(ctx context.Context, s *local.Store, cmd *cobra.Command
 		if !c.Env.Interactive() || !s.InRepository(ctx) {
 			return nil
 		}
-		c.Env.Note("Git merges these files line by line. A merge driver merges them field by field. Registering it")
-		c.Env.Note("writes .tic/.gitattributes, for you to commit, and merge." + driver.Name + " in .git/config of this clone.")
-		yes, err := input.Yes(c.Env, "Register it?")
+		c.Env.Note("Git merges these files line by line. A merge driver merges them field by field. Registering it " +
+			"writes .tic/.gitattributes, for you to commit, and merge." + driver.Name + " in .git/config of this clone.")
+		yes, err := input.Yes(ctx, c.Env, "Register it?")
 		if err != nil {
 			return err
 		}

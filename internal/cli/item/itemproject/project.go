@@ -134,9 +134,9 @@ func (c cli) explainModes(ctx context.Context, s *local.Store) error {
 	group, o := strings.TrimSuffix(c.InitCommand, "init"), c.Out()
 	return errors.Join(
 		o.Line("There are three ways to store the items; `%sdoctor` reports the active one:", group),
-		o.Line("  committed  Commit .tic. Each branch and each worktree has its own state of the items."),
-		o.Line("  private    Leave .tic out of git. The worktrees on this machine share the items."),
-		o.Line("  shared     Run `%s --shared`. All worktrees share one store, and `%ssync` exchanges it with a remote.", c.InitCommand, group),
+		o.Hang("  committed  ", "Commit .tic. Each branch and each worktree has its own state of the items."),
+		o.Hang("  private    ", "Leave .tic out of git. The worktrees on this machine share the items."),
+		o.Hang("  shared     ", fmt.Sprintf("Run `%s --shared`. All worktrees share one store, and `%ssync` exchanges it with a remote.", c.InitCommand, group)),
 	)
 }
 
@@ -382,7 +382,7 @@ func (c cli) printSetting(config item.Config, backend, key string, asJSON bool) 
 	if !asJSON {
 		var err error
 		for _, value := range s.values {
-			err = errors.Join(err, c.Out().Line("%s", value))
+			err = errors.Join(err, c.Out().Whole(value))
 		}
 		return err
 	}

@@ -53,7 +53,7 @@ without --steal.`,
 				return c.ExplainHeld(err, "delete it anyway")
 			}
 			if !yes {
-				if err := c.confirm(preview); err != nil {
+				if err := c.confirm(ctx, preview); err != nil {
 					return err
 				}
 			}
@@ -74,7 +74,7 @@ without --steal.`,
 }
 
 // confirm shows the effects of a deletion, and asks.
-func (c cli) confirm(p item.Preview) error {
+func (c cli) confirm(ctx context.Context, p item.Preview) error {
 	if !c.Env.Interactive() {
 		return app.UsageError("refusing to delete without confirmation; pass --yes")
 	}
@@ -87,7 +87,7 @@ func (c cli) confirm(p item.Preview) error {
 	for _, s := range p.Dependents {
 		fmt.Fprintf(w, "  %s no longer depends on it\n", name(s))
 	}
-	yes, err := input.Yes(c.Env, "Continue?")
+	yes, err := input.Yes(ctx, c.Env, "Continue?")
 	if err == nil && !yes {
 		err = errors.New("no changes made")
 	}

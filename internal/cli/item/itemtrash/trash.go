@@ -102,7 +102,7 @@ elsewhere, pass --yes.`,
 				return err
 			}
 			if !yes && len(ids) > 0 {
-				if err := c.confirmPurge(deleted, ids); err != nil {
+				if err := c.confirmPurge(ctx, deleted, ids); err != nil {
 					return err
 				}
 			}
@@ -149,7 +149,7 @@ func chosenOf(deleted []item.Trashed, args []string) ([]item.ID, error) {
 }
 
 // confirmPurge shows the items to remove, and asks.
-func (c cli) confirmPurge(deleted []item.Trashed, ids []item.ID) error {
+func (c cli) confirmPurge(ctx context.Context, deleted []item.Trashed, ids []item.ID) error {
 	if !c.Env.Interactive() {
 		return app.UsageError("refusing to remove items without confirmation; pass --yes")
 	}
@@ -161,7 +161,7 @@ func (c cli) confirmPurge(deleted []item.Trashed, ids []item.ID) error {
 	for _, id := range ids {
 		c.Env.Notef("  #%d %s", id, titles[id])
 	}
-	yes, err := input.Yes(c.Env, "Continue?")
+	yes, err := input.Yes(ctx, c.Env, "Continue?")
 	if err == nil && !yes {
 		err = errors.New("no changes made")
 	}
