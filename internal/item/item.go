@@ -1,10 +1,10 @@
 // Package item is the domain of the work-item tracker: items, the rules for all of them, and
 // queries.
 //
-// A [Backend] stores the items. It returns a [Snapshot] to list, search, or show the tree; and one
-// [Item] with its description and comments; and it creates, updates, comments, deletes, and
-// restores items. A backend enforces the rules of this package by calling [Config.Complete],
-// [Config.Check], [Text], and [CheckRelations] while nobody else can change its items.
+// A [Snapshot] lists, searches, and shows the tree of all items; an [Item] is one of them with its
+// description and comments. Backends store items (package storage is their contract) and enforce
+// the rules of this package by calling [Config.Complete], [Config.Check], [Text], and
+// [CheckRelations] while nobody else can change the items.
 //
 // All errors of a rule are an [*InvalidError]; their texts state what is wrong and what is allowed,
 // and are meant for the user.
@@ -183,4 +183,20 @@ type Patch struct {
 	PullRequest *string `json:"pull_request,omitempty"`
 	// Steal finishes an item that another agent holds. It is not a field of the item.
 	Steal bool `json:"-"`
+}
+
+// UnmarshalJSON takes 0 for no parent, which is not an ID elsewhere.
+func (p *Patch) UnmarshalJSON(data []byte) error {
+	type plain Patch
+	stored := struct {
+		*plain
+		Parent *int64 `json:"parent,omitempty"`
+	}{plain: (*plain)(p)}
+	if err := json.Unmarshal(data, &stored); err != nil {
+		return err
+	}
+	if stored.Parent != nil {
+		p.Parent = new(ID(*stored.Parent))
+	}
+	return nil
 }

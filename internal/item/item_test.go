@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 func diff(t *testing.T, what string, want, got any) {
@@ -158,7 +159,7 @@ func TestCheckRelations(t *testing.T) {
 		1: {}, 2: {Parent: 1}, 3: {Parent: 2}, 4: {DependsOn: []item.ID{1}}, 5: {DependsOn: []item.ID{3, 4}},
 		6: {Parent: 7, DependsOn: []item.ID{7}}, 7: {Parent: 6, DependsOn: []item.ID{6}}, 8: {Parent: 99, DependsOn: []item.ID{99}},
 	}
-	broken := &item.BrokenError{ID: 13, File: "items/13.md", Reason: "is empty"}
+	broken := &storage.BrokenError{ID: 13, File: "items/13.md", Reason: "is empty"}
 	find := func(id item.ID) (*item.Summary, error) {
 		if id == broken.ID {
 			return nil, broken
@@ -209,9 +210,9 @@ func TestMessages(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
 		"Work item #7 not found": &item.NotFoundError{ID: 7},
-		"Work item #3 changed since the preview. Call delete_item again.": &item.ChangedError{ID: 3},
-		"Work item #3 cannot be used: items/3.md is empty":                &item.BrokenError{ID: 3, File: "items/3.md", Reason: "is empty"},
-		"config.yml is empty": &item.ConfigError{File: "config.yml", Reason: "is empty"},
+		"Work item #3 changed since the preview. Call delete_item again.": &storage.ChangedError{ID: 3},
+		"Work item #3 cannot be used: items/3.md is empty":                &storage.BrokenError{ID: 3, File: "items/3.md", Reason: "is empty"},
+		"config.yml is empty": &storage.ConfigError{File: "config.yml", Reason: "is empty"},
 	} {
 		diff(t, "message", want, err.Error())
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
 
@@ -29,14 +30,14 @@ func kit() *markup.Kit {
 }
 
 // views draws the items of a store; nil has none.
-func views(store item.Store, readOnly bool) *hosted.Views {
+func views(store storage.Store, readOnly bool) *hosted.Views {
 	return hosted.New(kit(), hosted.Options{Now: time.Now, ReadOnly: readOnly, Items: func() hosted.ItemsView {
 		return items.New(kit(), items.Options{Store: store, Now: time.Now, Hosted: true})
 	}})
 }
 
 // stored returns a store of two items with a text in each field that a stranger can write.
-func stored(t *testing.T, text string) item.Store {
+func stored(t *testing.T, text string) storage.Store {
 	t.Helper()
 	dir := t.TempDir()
 	store := local.New(location.Search{Dir: dir, Root: dir}, time.Now)

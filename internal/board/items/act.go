@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // maxReason is how many characters of a reason a notice shows.
@@ -223,7 +224,7 @@ func (v *View) delete(ctx context.Context, f filter, id item.ID, form url.Values
 		ID           item.ID
 		Title, Query string
 		Final        bool
-	}{id, cut(it.Title, maxTitle), f.values().Encode(), v.o.Store.Capabilities().Deletion == item.Final})
+	}{id, cut(it.Title, maxTitle), f.values().Encode(), v.o.Store.Capabilities().Deletion == storage.Final})
 	return board.Outcome{To: f.address(""), Notice: done}, draw.Err
 }
 

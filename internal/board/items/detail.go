@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/markdown"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
 )
 
 // panel is the content of the panel about an item.
@@ -64,7 +65,7 @@ type comment struct {
 
 // change is an entry of the history.
 type change struct {
-	item.Change
+	history.Change
 	At   time.Time
 	What []string
 	Undo bool
@@ -191,19 +192,19 @@ func (d *drawing) past(ctx context.Context, p *panel) error {
 		if len(p.History) == maxChanges {
 			return nil
 		}
-		_, err := item.PlanUndo(&p.Item, false, log, c.ID)
-		refused, _ := errors.AsType[*item.UndoError](err)
+		_, err := history.PlanUndo(&p.Item, false, log, c.ID)
+		refused, _ := errors.AsType[*history.UndoError](err)
 		p.History = append(p.History, change{
 			Change: c, At: parse(c.At), What: what(c),
 			// Undoing the creation of an item takes two steps, like any other deletion.
-			Undo: c.ID != "" && c.Kind != item.Created && refused == nil && !d.readOnly && !d.view.o.Hosted,
+			Undo: c.ID != "" && c.Kind != history.Created && refused == nil && !d.readOnly && !d.view.o.Hosted,
 		})
 	}
 	return nil
 }
 
 // what describes a change.
-func what(c item.Change) []string {
+func what(c history.Change) []string {
 	var words []string
 	for _, v := range c.Values() {
 		short := func(text string) string {

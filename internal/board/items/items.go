@@ -20,6 +20,8 @@ import (
 	"github.com/copse-dev/copse/internal/board/markup"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/workflow/claims"
 )
 
@@ -29,7 +31,7 @@ var files embed.FS
 // Options configure the view.
 type Options struct {
 	// Store has the items.
-	Store item.Store
+	Store storage.Store
 	// Claims gives and ends claims of the items; nil for a view that nobody changes items in.
 	Claims *claims.Claims
 	// Agent is the author of changes: the user of the page.
@@ -112,7 +114,7 @@ func (v *View) read(ctx context.Context) (item.Config, *item.Snapshot, error) {
 // Render makes the page.
 func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) {
 	config, snapshot, err := v.read(ctx)
-	if errors.Is(err, item.ErrNoProject) {
+	if errors.Is(err, storage.ErrNoProject) {
 		draw := &markup.Renderer{Kit: v.kit, Templates: v.templates}
 		page := board.Page{Title: "Items", Sections: []board.Section{{Key: "none", Label: "No items", Head: draw.HTML("none", nil)}}}
 		return page, draw.Err
@@ -165,19 +167,19 @@ func explain(err error) error {
 	if item.IsNotFound(err) {
 		return failure.New(failure.NotFound, err.Error(), "It may have been deleted. Choose one from the list.")
 	}
-	if _, changed := errors.AsType[*item.ChangedError](err); changed {
+	if _, changed := errors.AsType[*storage.ChangedError](err); changed {
 		return failure.New(failure.Busy, "The item has changed since you opened it", "Review it, then delete it.")
 	}
 	if held, ok := errors.AsType[*item.HeldError](err); ok {
 		return failure.New(failure.Busy, held.Error(), "Ask its holder, or take the item over.")
 	}
-	if undo, ok := errors.AsType[*item.UndoError](err); ok {
+	if undo, ok := errors.AsType[*history.UndoError](err); ok {
 		return failure.New(failure.Busy, undo.Error(), "Change the item instead.")
 	}
 	if bad, ok := errors.AsType[*item.InvalidError](err); ok {
 		return failure.New(failure.Invalid, bad.Error(), "Correct the form and send it again.")
 	}
-	if errors.Is(err, item.ErrNoProject) {
+	if errors.Is(err, storage.ErrNoProject) {
 		return failure.New(failure.NotFound, "There is no store of items yet", "Run copse item init in the repository.")
 	}
 	return failure.New(failure.Internal, err.Error(), "Run copse item doctor to find the problem.")

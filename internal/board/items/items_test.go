@@ -19,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/workflow/claims"
 )
 
@@ -248,11 +249,11 @@ func TestDelete(t *testing.T) {
 func TestClaimsAndHistory(t *testing.T) {
 	t.Parallel()
 	p := start(t, "Passkeys")
-	if _, ok := any(p.store).(item.Claimer); !ok {
+	if _, ok := any(p.store).(storage.Claimer); !ok {
 		t.Fatal("the store keeps no claims")
 	}
 	codex := item.WithAgent(context.Background(), item.Agent{Name: "codex", Worktree: "/elsewhere"})
-	if _, err := any(p.store).(item.Claimer).Claim(codex, item.ClaimRequest{ID: 1}); err != nil {
+	if _, err := any(p.store).(storage.Claimer).Claim(codex, item.ClaimRequest{ID: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if shown := text(p.page("1", "", false)); !strings.Contains(shown, "codex") || !strings.Contains(shown, "items/1/release") {
@@ -335,7 +336,7 @@ func TestStrangersText(t *testing.T) {
 		t.Fatal(err)
 	}
 	codex := item.WithAgent(context.Background(), item.Agent{Name: evil, Worktree: evil})
-	if _, err := any(p.store).(item.Claimer).Claim(codex, item.ClaimRequest{ID: 1}); err != nil {
+	if _, err := any(p.store).(storage.Claimer).Claim(codex, item.ClaimRequest{ID: 1}); err != nil {
 		t.Fatal(err)
 	}
 	on := []item.ID{2}

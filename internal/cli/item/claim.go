@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
@@ -42,7 +43,7 @@ the claim is valid in this clone, and the next sync can give the item to another
 	f.DurationVar(&r.Lease, "lease", item.DefaultLease, "how long the claim lasts after your last command: 1m to 24h")
 	f.BoolVar(&r.Steal, "steal", false, "take the item from the agent that holds it; the history records it")
 	output.JSONFlag[backlog.Document](cmd, &asJSON)
-	cmd.RunE = c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s item.Store, args []string) error {
+	cmd.RunE = c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s storage.Store, args []string) error {
 		if len(args) > 0 {
 			var err error
 			if r.ID, err = itemcmd.ParseID(args[0]); err != nil {
@@ -88,7 +89,7 @@ func (c cli) release() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&steal, "steal", false, "end the claim of another agent, too; the history records it")
 	output.JSONFlag[released](cmd, &asJSON)
-	cmd.RunE = c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s item.Store, args []string) error {
+	cmd.RunE = c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s storage.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err

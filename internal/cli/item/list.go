@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
@@ -46,7 +47,7 @@ func (o *listOptions) addReady(cmd *cobra.Command) {
 }
 
 // read reads the items, and prints warnings about them.
-func (c cli) read(ctx context.Context, s item.Store) (backlog.View, error) {
+func (c cli) read(ctx context.Context, s storage.Store) (backlog.View, error) {
 	v, err := backlog.New(s).Read(ctx)
 	if err == nil {
 		c.Warn(v.Warnings())
@@ -100,7 +101,7 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVar(&o.merged, "merged", false, "report open items whose pull request is merged, according to GitHub's last answers")
 	cmd.Flags().BoolVar(&o.headers, "headers", false, "print a header in a pipe, too")
 	output.JSONFlag[[]row](cmd, &o.asJSON)
-	cmd.RunE = c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s item.Store, args []string) error {
+	cmd.RunE = c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s storage.Store, args []string) error {
 		if o.limit < 0 {
 			return app.UsageError(fmt.Sprintf("invalid value %d for --limit: use a positive number", o.limit))
 		}
@@ -193,7 +194,7 @@ func (c cli) tree() *cobra.Command {
 		Example:           "  " + c.Program + " tree --all\n  " + c.Program + " tree 12",
 		Args:              app.Args(0, 1, "no argument, or ID"),
 		ValidArgsFunction: c.CompleteItem,
-		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
+		RunE: c.Run(func(ctx context.Context, s storage.Store, args []string) error {
 			var root item.ID
 			if len(args) > 0 {
 				var err error

@@ -14,6 +14,8 @@ import (
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // change is a change of an item in JSON.
@@ -21,7 +23,7 @@ type change struct {
 	Change string       `json:"change,omitempty"`
 	Item   item.ID      `json:"item"`
 	At     string       `json:"at"`
-	Kind   item.Kind    `json:"kind"`
+	Kind   history.Kind `json:"kind"`
 	By     by           `json:"by,omitzero"`
 	Fields []fieldValue `json:"fields,omitempty"`
 	// Cut names the fields whose values are too long to store.
@@ -45,7 +47,7 @@ type fieldValue struct {
 	After  string `json:"after"`
 }
 
-func changeOf(c item.Change) change {
+func changeOf(c history.Change) change {
 	out := change{
 		Change: c.ID, Item: c.Item, At: c.At, Kind: c.Kind, By: by{c.By.Name, c.By.Worktree, c.By.Host},
 		Cut: c.Cut, Comment: c.Comment, StolenFrom: c.StolenFrom, Undoes: c.Undoes,
@@ -57,7 +59,7 @@ func changeOf(c item.Change) change {
 }
 
 // summary describes a change on one line. A brief summary has the beginnings of long values.
-func summary(c item.Change, brief bool) string {
+func summary(c history.Change, brief bool) string {
 	const maximum = 60
 	quote := func(s string) string {
 		if s = cleantext.Line(s); brief {
@@ -75,7 +77,7 @@ func summary(c item.Change, brief bool) string {
 	if c.Comment != nil {
 		parts = append(parts, quote(c.Comment.Body))
 	}
-	if c.Kind == item.Elsewhere {
+	if c.Kind == history.Elsewhere {
 		parts = append(parts, "by another program; the changes are unknown")
 	}
 	if c.StolenFrom != "" {
@@ -97,12 +99,12 @@ latest changes of all items. The history contains the last %d changes of each it
 or tic. A change by another program appears as "elsewhere".
 
 In a pipe, each line has change, item, time, kind, agent, and changed fields, separated by
-tabs.`, item.MaxHistory),
+tabs.`, history.MaxChanges),
 		Example: fmt.Sprintf("  %[1]s log 3\n  %[1]s log --json", c.Program),
 		Args:    app.Args(0, 1, "none or ID"), ValidArgsFunction: c.CompleteItem,
 	}
 	output.JSONFlag[[]change](cmd, &asJSON)
-	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
+	cmd.RunE = c.Run(func(ctx context.Context, s storage.Store, args []string) error {
 		var id item.ID
 		if len(args) > 0 {
 			var err error
@@ -151,7 +153,7 @@ item that another agent holds is refused without --steal.`,
 	}
 	cmd.Flags().BoolVar(&steal, "steal", false, "undo a change of an item that another agent holds; the history records it")
 	output.JSONFlag[change](cmd, &asJSON)
-	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
+	cmd.RunE = c.Run(func(ctx context.Context, s storage.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err

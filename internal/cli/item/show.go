@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
@@ -29,7 +30,7 @@ author, date, and text. An empty line and the description follow.`,
 		Example:           "  " + c.Program + " show 3",
 		Args:              app.Args(1, 1, "ID"),
 		ValidArgsFunction: c.CompleteItem,
-		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
+		RunE: c.Run(func(ctx context.Context, s storage.Store, args []string) error {
 			id, err := itemcmd.ParseID(args[0])
 			if err != nil {
 				return err

@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
@@ -59,7 +60,7 @@ one, and the current iteration.
 		Args: app.Args(1, 1, "TITLE"),
 	}
 	o.add(c, cmd, "")
-	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
+	cmd.RunE = c.Run(func(ctx context.Context, s storage.Store, args []string) error {
 		d := item.Draft{
 			Title: args[0], Type: o.kind, Status: o.status, Priority: o.priority, Assignee: o.assignee,
 			Iteration: o.iteration, Labels: item.SplitLabels(o.labels),
@@ -110,7 +111,7 @@ dependencies, or description.
 	cmd.Flags().StringVar(&o.title, "title", "", "set the `title`")
 	steal := cmd.Flags().Bool("steal", false, "finish an item that another agent holds; the history records it")
 	o.add(c, cmd, "; empty clears it")
-	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
+	cmd.RunE = c.Run(func(ctx context.Context, s storage.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err
@@ -200,7 +201,7 @@ with --edit.`,
 	f.StringVar(&author, "author", "", "set the `author` (default: you, as the history names you)")
 	output.JSONFlag[backlog.Comment](cmd, &asJSON)
 	text.addEdit(f)
-	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
+	cmd.RunE = c.Run(func(ctx context.Context, s storage.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
@@ -182,5 +183,5 @@ func FileName(id item.ID) string { return id.String() + extension }
 
 // Broken is the error for an item whose file, in the directory of that name, cannot be used.
 func Broken(directory string, id item.ID, err error) error {
-	return &item.BrokenError{ID: id, File: directory + "/" + FileName(id), Reason: err.Error()}
+	return &storage.BrokenError{ID: id, File: directory + "/" + FileName(id), Reason: err.Error()}
 }

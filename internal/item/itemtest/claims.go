@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/xec/family"
 )
@@ -150,7 +152,7 @@ func testClaimsEnd(t *testing.T, p Project) {
 	if err := ada.Delete(ada.ctx, 3, "", false); err != nil {
 		t.Fatal(err)
 	}
-	if ada.Capabilities().Deletion != item.Final {
+	if ada.Capabilities().Deletion != storage.Final {
 		ada.restore(3)
 	}
 	diff(t, "after it is deleted", map[item.ID]string{1: "ada", 2: "ada"}, bob.held())
@@ -184,7 +186,7 @@ func testClaimsStolen(t *testing.T, p Project) {
 	diff(t, "stolen from", ada.String(), got.Claim.StolenFrom)
 	diff(t, "claims", map[item.ID]string{1: "bob", 2: "ada"}, ada.held())
 	bob.change(2, item.Patch{Status: new("done"), Steal: true})
-	for id, kind := range map[item.ID]item.Kind{1: item.Stolen, 2: item.Updated} {
+	for id, kind := range map[item.ID]history.Kind{1: history.Stolen, 2: history.Updated} {
 		log := ada.history(id)
 		last := log[len(log)-1]
 		if last.Kind != kind || last.By.Name != "bob" || last.StolenFrom != ada.String() {

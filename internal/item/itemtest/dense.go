@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // numbering gives the items of a backend that leaves gaps the numbers 1, 2, 3 in the order in which
@@ -59,7 +61,7 @@ func each(list []item.ID, number func(item.ID) item.ID) []item.ID {
 
 // dense is a backend as tests number it.
 type dense struct {
-	item.Backend
+	storage.Backend
 	n *numbering
 }
 
@@ -79,7 +81,7 @@ func (d dense) patch(p item.Patch, number func(item.ID) item.ID) item.Patch {
 	return p
 }
 
-func (d dense) change(c item.Change) item.Change {
+func (d dense) change(c history.Change) history.Change {
 	c.Item, c.Before, c.After = d.n.dense(c.Item), d.patch(c.Before, d.n.dense), d.patch(c.After, d.n.dense)
 	return c
 }
@@ -115,19 +117,19 @@ func (d dense) error(err error) error {
 		e, _ := errors.AsType[*item.NotFoundError](err)
 		return &item.NotFoundError{ID: number(e.ID)}
 	}
-	if e, ok := errors.AsType[*item.ChangedError](err); ok {
-		return &item.ChangedError{ID: number(e.ID)}
+	if e, ok := errors.AsType[*storage.ChangedError](err); ok {
+		return &storage.ChangedError{ID: number(e.ID)}
 	}
 	if e, ok := errors.AsType[*item.HeldError](err); ok {
 		return &item.HeldError{ID: number(e.ID), Claim: e.Claim}
 	}
-	if e, ok := errors.AsType[*item.UndoError](err); ok {
-		return &item.UndoError{ID: number(e.ID), Change: e.Change, Reason: d.text(e.Reason)}
+	if e, ok := errors.AsType[*history.UndoError](err); ok {
+		return &history.UndoError{ID: number(e.ID), Change: e.Change, Reason: d.text(e.Reason)}
 	}
 	return err
 }
 
-// Snapshot implements [item.Backend].
+// Snapshot implements [storage.Backend].
 func (d dense) Snapshot(ctx context.Context) (*item.Snapshot, error) {
 	s, err := d.Backend.Snapshot(ctx)
 	if err != nil {
@@ -148,32 +150,32 @@ func (d dense) Snapshot(ctx context.Context) (*item.Snapshot, error) {
 	return new(item.Snapshot).With(entries, s.Warnings).WithClaims(claims), nil
 }
 
-// Item implements [item.Backend].
+// Item implements [storage.Backend].
 func (d dense) Item(ctx context.Context, id item.ID) (item.Item, error) {
 	it, err := d.Backend.Item(ctx, d.n.real(id))
 	return d.item(it), d.error(err)
 }
 
-// Create implements [item.Backend].
+// Create implements [storage.Backend].
 func (d dense) Create(ctx context.Context, draft item.Draft) (item.Item, error) {
 	draft.Parent, draft.DependsOn = d.n.real(draft.Parent), each(draft.DependsOn, d.n.real)
 	it, err := d.Backend.Create(ctx, draft)
 	return d.item(it), d.error(err)
 }
 
-// Update implements [item.Backend].
+// Update implements [storage.Backend].
 func (d dense) Update(ctx context.Context, id item.ID, p item.Patch) (item.Item, error) {
 	it, err := d.Backend.Update(ctx, d.n.real(id), d.patch(p, d.n.real))
 	return d.item(it), d.error(err)
 }
 
-// AddComment implements [item.Backend].
+// AddComment implements [storage.Backend].
 func (d dense) AddComment(ctx context.Context, id item.ID, author, text string) (item.Comment, error) {
 	c, err := d.Backend.AddComment(ctx, d.n.real(id), author, text)
 	return c, d.error(err)
 }
 
-// Delete implements [item.Backend]. What a preview saw has other numbers, so it is looked at again.
+// Delete implements [storage.Backend]. What a preview saw has other numbers, so it is looked at again.
 func (d dense) Delete(ctx context.Context, id item.ID, seen item.Fingerprint, steal bool) error {
 	if seen != "" {
 		it, err := d.Item(ctx, id)
@@ -189,19 +191,19 @@ func (d dense) Delete(ctx context.Context, id item.ID, seen item.Fingerprint, st
 			return err
 		}
 		if now.Fingerprint != seen {
-			return &item.ChangedError{ID: id}
+			return &storage.ChangedError{ID: id}
 		}
 	}
 	return d.error(d.Backend.Delete(ctx, d.n.real(id), "", steal))
 }
 
-// Restore implements [item.Backend].
+// Restore implements [storage.Backend].
 func (d dense) Restore(ctx context.Context, id item.ID) (item.Item, error) {
 	it, err := d.Backend.Restore(ctx, d.n.real(id))
 	return d.item(it), d.error(err)
 }
 
-// Claim implements [item.Claimer].
+// Claim implements [storage.Claimer].
 func (d dense) Claim(ctx context.Context, r item.ClaimRequest) (item.Claimed, error) {
 	r.ID = d.n.real(r.ID)
 	c, err := d.Backend.Claim(ctx, r)
@@ -209,14 +211,14 @@ func (d dense) Claim(ctx context.Context, r item.ClaimRequest) (item.Claimed, er
 	return c, d.error(err)
 }
 
-// Release implements [item.Claimer].
+// Release implements [storage.Claimer].
 func (d dense) Release(ctx context.Context, id item.ID, steal bool) (item.Claim, bool, error) {
 	c, was, err := d.Backend.Release(ctx, d.n.real(id), steal)
 	return c, was, d.error(err)
 }
 
-// History implements [item.Historian].
-func (d dense) History(ctx context.Context, id item.ID) ([]item.Change, error) {
+// History implements [storage.Historian].
+func (d dense) History(ctx context.Context, id item.ID) ([]history.Change, error) {
 	log, err := d.Backend.History(ctx, d.n.real(id))
 	for i, c := range log {
 		log[i] = d.change(c)
@@ -224,8 +226,8 @@ func (d dense) History(ctx context.Context, id item.ID) ([]item.Change, error) {
 	return log, d.error(err)
 }
 
-// Undo implements [item.Historian].
-func (d dense) Undo(ctx context.Context, id item.ID, change string, steal bool) (item.Change, error) {
+// Undo implements [storage.Historian].
+func (d dense) Undo(ctx context.Context, id item.ID, change string, steal bool) (history.Change, error) {
 	c, err := d.Backend.Undo(ctx, d.n.real(id), change, steal)
 	return d.change(c), d.error(err)
 }

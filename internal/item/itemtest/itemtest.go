@@ -1,4 +1,4 @@
-// Package itemtest has the tests that each item.Backend must pass.
+// Package itemtest has the tests that each storage.Backend must pass.
 package itemtest
 
 import (
@@ -15,12 +15,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // Run tests the backends that open returns: each a separate project without items, with the types
 // epic, issue, and task, the statuses backlog, todo, and done, and the iteration default, which is
 // the current one.
-func Run(t *testing.T, open func(t *testing.T) item.Backend) {
+func Run(t *testing.T, open func(t *testing.T) storage.Backend) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, backend){
 		"config":            testConfig,
@@ -56,12 +57,12 @@ func Run(t *testing.T, open func(t *testing.T) item.Backend) {
 
 // backend is a backend whose calls must not fail.
 type backend struct {
-	item.Backend
+	storage.Backend
 	t *testing.T
 }
 
 // newBackend returns a backend whose items have the numbers 1, 2, 3.
-func newBackend(t *testing.T, b item.Backend, n *numbering) backend {
+func newBackend(t *testing.T, b storage.Backend, n *numbering) backend {
 	if b.Capabilities().Gaps {
 		b = dense{b, n}
 	}
@@ -77,13 +78,13 @@ func (b backend) author(asked string) string {
 // this.
 func (b backend) restores() bool {
 	b.t.Helper()
-	if b.Capabilities().Deletion != item.Final {
+	if b.Capabilities().Deletion != storage.Final {
 		return true
 	}
 	it := b.create(item.Draft{Title: "gone for good"})
 	b.delete(it.ID)
 	_, err := b.Restore(b.t.Context(), it.ID)
-	if _, ok := errors.AsType[*item.UnsupportedError](err); !ok {
+	if _, ok := errors.AsType[*storage.UnsupportedError](err); !ok {
 		b.t.Errorf("restored what was destroyed: %v", err)
 	}
 	return false
@@ -395,7 +396,7 @@ func testNotFound(t *testing.T, b backend) {
 	_, updateErr := b.Update(ctx, 7, item.Patch{})
 	_, commentErr := b.AddComment(ctx, 7, "x", "x")
 	errs := map[string]error{"item": itemErr, "update": updateErr, "comment": commentErr, "delete": b.Delete(ctx, 7, "", false)}
-	if b.Capabilities().Deletion != item.Final {
+	if b.Capabilities().Deletion != storage.Final {
 		_, errs["restore"] = b.Restore(ctx, 7)
 	}
 	for what, err := range errs {
@@ -493,7 +494,7 @@ func testDeleteWhatWasSeen(t *testing.T, b backend) {
 		change()
 		err := b.Delete(t.Context(), 1, seen, false)
 		diff(t, what, "Work item #1 changed since the preview. Call delete_item again.", message(err))
-		if _, ok := errors.AsType[*item.ChangedError](err); !ok {
+		if _, ok := errors.AsType[*storage.ChangedError](err); !ok {
 			t.Errorf("%s: %T", what, err)
 		}
 	}

@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/xec/family"
 )
 
 // Project is a project of [Run] for several agents at the same time.
 type Project struct {
 	// Open returns what one more program opens.
-	Open func(t *testing.T) item.Backend
+	Open func(t *testing.T) storage.Backend
 	// Pass makes the claims of the project older, as if this time had passed.
 	Pass func(t *testing.T, d time.Duration)
 
@@ -119,7 +121,7 @@ func (a agent) change(id item.ID, p item.Patch) item.Item {
 	return it
 }
 
-func (a agent) history(id item.ID) []item.Change {
+func (a agent) history(id item.ID) []history.Change {
 	a.t.Helper()
 	log, err := a.History(a.ctx, id)
 	if err != nil {
@@ -128,7 +130,7 @@ func (a agent) history(id item.ID) []item.Change {
 	return log
 }
 
-func (a agent) undo(id item.ID, change string) item.Change {
+func (a agent) undo(id item.ID, change string) history.Change {
 	a.t.Helper()
 	c, err := a.Undo(a.ctx, id, change, false)
 	if err != nil {

@@ -9,23 +9,25 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/itemtest"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // tracker is a local store that can do no more than an issue tracker: its numbers have gaps,
 // comments are by its user, texts are short, deletion is final, and lists lag behind.
 type tracker struct {
 	*local.Store
-	can item.Capabilities
+	can storage.Capabilities
 
 	mu    sync.Mutex
 	seen  *item.Snapshot // what lists show, as of some moment
 	until time.Time
 }
 
-func (t *tracker) Capabilities() item.Capabilities { return t.can }
+func (t *tracker) Capabilities() storage.Capabilities { return t.can }
 
 // changed makes the tracker's own changes appear in its lists at once.
 func (t *tracker) changed() {
@@ -92,15 +94,15 @@ func (t *tracker) AddComment(ctx context.Context, id item.ID, author, text strin
 
 func (t *tracker) Delete(ctx context.Context, id item.ID, seen item.Fingerprint, steal bool) error {
 	defer t.changed()
-	if err := t.Store.Delete(ctx, id, seen, steal); err != nil || t.can.Deletion != item.Final {
+	if err := t.Store.Delete(ctx, id, seen, steal); err != nil || t.can.Deletion != storage.Final {
 		return err
 	}
 	return nil // it stays in the trash for its history, and nobody can restore it
 }
 
 func (t *tracker) Restore(ctx context.Context, id item.ID) (item.Item, error) {
-	if t.can.Deletion == item.Final {
-		return item.Item{}, &item.UnsupportedError{What: "This tracker destroys deleted items. Create the item again"}
+	if t.can.Deletion == storage.Final {
+		return item.Item{}, &storage.UnsupportedError{What: "This tracker destroys deleted items. Create the item again"}
 	}
 	defer t.changed()
 	return t.Store.Restore(ctx, id)
@@ -116,13 +118,13 @@ func (t *tracker) Release(ctx context.Context, id item.ID, steal bool) (item.Cla
 	return t.Store.Release(ctx, id, steal)
 }
 
-func (t *tracker) Undo(ctx context.Context, id item.ID, change string, steal bool) (item.Change, error) {
+func (t *tracker) Undo(ctx context.Context, id item.ID, change string, steal bool) (history.Change, error) {
 	defer t.changed()
 	return t.Store.Undo(ctx, id, change, steal)
 }
 
 // project returns a project of the contract suite.
-func project(t *testing.T, can item.Capabilities) itemtest.Project {
+func project(t *testing.T, can storage.Capabilities) itemtest.Project {
 	t.Helper()
 	dir := t.TempDir()
 	var passed atomic.Int64
@@ -136,7 +138,7 @@ func project(t *testing.T, can item.Capabilities) itemtest.Project {
 	}
 	itemtest.Configure(t, dir)
 	return itemtest.Project{
-		Open: func(t *testing.T) item.Backend {
+		Open: func(t *testing.T) storage.Backend {
 			s := local.New(location.Search{Dir: dir}, now)
 			t.Cleanup(func() { _ = s.Close() })
 			return &tracker{Store: s, can: can}
@@ -149,17 +151,17 @@ func project(t *testing.T, can item.Capabilities) itemtest.Project {
 // still hold.
 func TestVariants(t *testing.T) {
 	t.Parallel()
-	for name, can := range map[string]item.Capabilities{
+	for name, can := range map[string]storage.Capabilities{
 		"gaps in numbers":  {Gaps: true},
-		"final deletion":   {Deletion: item.Final},
+		"final deletion":   {Deletion: storage.Final},
 		"fixed author":     {Author: "the bot"},
-		"short texts":      {Limits: item.Limits{Title: 256, Description: 65_536, Comment: 32_767}},
+		"short texts":      {Limits: storage.Limits{Title: 256, Description: 65_536, Comment: 32_767}},
 		"lists that lag":   {Lag: 200 * time.Millisecond},
-		"all of a tracker": {Gaps: true, Deletion: item.Soft, Lag: 200 * time.Millisecond, Author: "the bot", Limits: item.Limits{Title: 256, Description: 65_536, Comment: 65_536}},
+		"all of a tracker": {Gaps: true, Deletion: storage.Soft, Lag: 200 * time.Millisecond, Author: "the bot", Limits: storage.Limits{Title: 256, Description: 65_536, Comment: 65_536}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			itemtest.Run(t, func(t *testing.T) item.Backend { return project(t, can).Open(t) })
+			itemtest.Run(t, func(t *testing.T) storage.Backend { return project(t, can).Open(t) })
 			if strings.HasPrefix(name, "short") || strings.HasPrefix(name, "fixed") {
 				return // nothing about agents
 			}

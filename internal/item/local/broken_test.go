@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/remerge"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 const conflicted = "---\nid: \"4\"\n<<<<<<< HEAD\ntitle: a\n=======\ntitle: b\n>>>>>>> other\n---\n\n"
@@ -90,7 +91,7 @@ func TestSpecialYAMLIsNotChanged(t *testing.T) {
 	_, err := s.Update(t.Context(), 1, item.Patch{Status: new("done")})
 	deleteErr := s.Delete(t.Context(), 2, "", false)
 	for _, err := range []error{err, deleteErr} {
-		if broken, ok := errors.AsType[*item.BrokenError](err); !ok || broken.File != "items/1.md" || !strings.HasPrefix(broken.Reason, "cannot be changed") {
+		if broken, ok := errors.AsType[*storage.BrokenError](err); !ok || broken.File != "items/1.md" || !strings.HasPrefix(broken.Reason, "cannot be changed") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -202,7 +203,7 @@ func TestConfigIsADir(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "config.yml/x", "")
 	_, err := open(t, dir, true).Config(t.Context())
-	if _, ok := errors.AsType[*item.ConfigError](err); !ok {
+	if _, ok := errors.AsType[*storage.ConfigError](err); !ok {
 		t.Errorf("got %v", err)
 	}
 }
@@ -237,7 +238,7 @@ func TestNoProject(t *testing.T) {
 	_, snapshotErr := s.Snapshot(t.Context())
 	_, createErr := s.Create(t.Context(), item.Draft{Title: "x"})
 	for _, err := range []error{configErr, snapshotErr, createErr} {
-		if !errors.Is(err, item.ErrNoProject) {
+		if !errors.Is(err, storage.ErrNoProject) {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/local/claimbook"
 )
 
@@ -25,7 +26,7 @@ func (w *writer) claim(ctx context.Context, r item.ClaimRequest) (item.Claimed, 
 		return err
 	})
 	if err == nil && got.Claim.StolenFrom != "" && got.Claim.Since.Equal(got.Claim.Renewed) {
-		err = w.record(&got.Item, item.Change{Kind: item.Stolen, StolenFrom: got.Claim.StolenFrom})
+		err = w.record(&got.Item, history.Change{Kind: history.Stolen, StolenFrom: got.Claim.StolenFrom})
 	}
 	return got, err
 }
@@ -81,12 +82,12 @@ func (w *writer) release(ctx context.Context, id item.ID, steal bool) (claim ite
 		return err
 	})
 	if err == nil && was && !w.by.Shares(claim.Holder) {
-		err = w.record(&it, item.Change{Kind: item.Stolen, StolenFrom: claim.Holder.String()})
+		err = w.record(&it, history.Change{Kind: history.Stolen, StolenFrom: claim.Holder.String()})
 	}
 	return claim, was, err
 }
 
-// Claim implements [item.Backend].
+// Claim implements [storage.Backend].
 func (s *Store) Claim(ctx context.Context, r item.ClaimRequest) (got item.Claimed, err error) {
 	if r, err = r.Check(item.AgentOf(ctx)); err != nil {
 		return got, err
@@ -98,7 +99,7 @@ func (s *Store) Claim(ctx context.Context, r item.ClaimRequest) (got item.Claime
 	return got, err
 }
 
-// Release implements [item.Backend].
+// Release implements [storage.Backend].
 func (s *Store) Release(ctx context.Context, id item.ID, steal bool) (claim item.Claim, was bool, err error) {
 	err = s.changeClaims(ctx, func(w *writer) error {
 		claim, was, err = w.release(ctx, id, steal)
@@ -107,7 +108,7 @@ func (s *Store) Release(ctx context.Context, id item.ID, steal bool) (claim item
 	return claim, was, err
 }
 
-// Renew implements [item.Backend].
+// Renew implements [storage.Backend].
 func (s *Store) Renew(ctx context.Context) error {
 	f, err := s.find(ctx)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/local/reader"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/rooted"
 )
@@ -72,7 +73,7 @@ func (f *directory) changeBy(ctx context.Context, with writer, do func(*writer) 
 		}
 		return do(w)
 	})
-	if err == nil || item.IsRefusal(err) || ctx.Err() != nil {
+	if err == nil || storage.IsRefusal(err) || ctx.Err() != nil {
 		return err
 	}
 	return fmt.Errorf("change the items in %s: %w", location.Name, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/exchange"
 	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
@@ -91,7 +92,7 @@ func (s *Store) NoteSync(ctx context.Context, problem string) error {
 // changes wait for the next one.
 func (s *Store) SyncProblems(ctx context.Context) ([]item.Warning, error) {
 	f, err := s.find(ctx)
-	if errors.Is(err, item.ErrNoProject) {
+	if errors.Is(err, storage.ErrNoProject) {
 		return nil, nil
 	}
 	if err != nil {

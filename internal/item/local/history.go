@@ -7,18 +7,20 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/claimbook"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/reader"
 	"github.com/copse-dev/copse/internal/item/local/trash"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
 // logFile returns the file of the history of an item with one more change; nil adds only that
 // it was updated. before is the item as it is without the change.
-func (w *writer) logFile(before *item.Item, c *item.Change, updated string) (lockedstore.File, error) {
+func (w *writer) logFile(before *item.Item, c *history.Change, updated string) (lockedstore.File, error) {
 	if c != nil {
 		c.Undoes = w.undoes
 		c.StolenFrom = cmp.Or(c.StolenFrom, w.stolen)
@@ -27,8 +29,8 @@ func (w *writer) logFile(before *item.Item, c *item.Change, updated string) (loc
 }
 
 // record adds a change to the history of an item whose file stays as it is.
-func (w *writer) record(it *item.Item, c item.Change) error {
-	made := item.NewChange(c.Kind, it.ID, w.by, w.timestamp())
+func (w *writer) record(it *item.Item, c history.Change) error {
+	made := history.NewChange(c.Kind, it.ID, w.by, w.timestamp())
 	made.StolenFrom = c.StolenFrom
 	file, err := w.logFile(it, &made, "")
 	if err != nil {
@@ -37,8 +39,8 @@ func (w *writer) record(it *item.Item, c item.Change) error {
 	return w.tx.Write(file)
 }
 
-// History implements [item.Backend].
-func (s *Store) History(ctx context.Context, id item.ID) ([]item.Change, error) {
+// History implements [storage.Backend].
+func (s *Store) History(ctx context.Context, id item.ID) ([]history.Change, error) {
 	f, err := s.find(ctx)
 	if err != nil {
 		return nil, err
@@ -59,10 +61,10 @@ func (s *Store) History(ctx context.Context, id item.ID) ([]item.Change, error) 
 		return nil, err
 	}
 	log, err := f.history.Of(root, &it)
-	if item.After(it.Updated, log.Last()) {
-		log.Changes = append(log.Changes, item.Change{Item: id, At: it.Updated, Kind: item.Elsewhere})
+	if history.After(it.Updated, log.Last()) {
+		log.Changes = append(log.Changes, history.Change{Item: id, At: it.Updated, Kind: history.Elsewhere})
 	}
-	return item.Bounded(log.Changes), err
+	return history.Bounded(log.Changes), err
 }
 
 // everyItem returns the items that there are, deleted ones included.
@@ -79,8 +81,8 @@ func (f *directory) everyItem(root *os.Root) ([]*item.Summary, error) {
 	return items, err
 }
 
-// Undo implements [item.Backend].
-func (s *Store) Undo(ctx context.Context, id item.ID, change string, steal bool) (c item.Change, err error) {
+// Undo implements [storage.Backend].
+func (s *Store) Undo(ctx context.Context, id item.ID, change string, steal bool) (c history.Change, err error) {
 	err = s.change(ctx, func(w *writer) error {
 		c, err = w.undo(ctx, id, change, steal)
 		return err
@@ -88,21 +90,21 @@ func (s *Store) Undo(ctx context.Context, id item.ID, change string, steal bool)
 	return c, err
 }
 
-func (w *writer) undo(ctx context.Context, id item.ID, change string, steal bool) (item.Change, error) {
+func (w *writer) undo(ctx context.Context, id item.ID, change string, steal bool) (history.Change, error) {
 	it, deleted, err := reader.Anywhere(w.tx.Root(), id)
 	if err != nil {
-		return item.Change{}, err
+		return history.Change{}, err
 	}
 	log, err := w.history.Of(w.tx.Root(), &it)
 	if err != nil {
-		return item.Change{}, err
+		return history.Change{}, err
 	}
-	u, err := item.PlanUndo(&it, deleted, log.Changes, change)
+	u, err := history.PlanUndo(&it, deleted, log.Changes, change)
 	if err != nil {
-		return item.Change{}, err
+		return history.Change{}, err
 	}
 	if w.stolen, err = w.checkHolder(ctx, &it.Summary, steal); err != nil {
-		return item.Change{}, err
+		return history.Change{}, err
 	}
 	w.undoes = u.Change.ID
 	u.Patch.Steal = steal
@@ -138,7 +140,7 @@ func (w *writer) deleteAlone(ctx context.Context, it item.Item, change string, s
 		return err
 	}
 	if others := slices.Concat(s.Children(it.ID), s.Dependents(it.ID)); len(others) > 0 {
-		return &item.UndoError{ID: it.ID, Change: change, Reason: "work item #" + others[0].ID.String() + " refers to it since; delete it if nobody needs it"}
+		return &history.UndoError{ID: it.ID, Change: change, Reason: "work item #" + others[0].ID.String() + " refers to it since; delete it if nobody needs it"}
 	}
 	return w.delete(ctx, it.ID, "", steal)
 }
@@ -156,14 +158,14 @@ func (w *writer) removeComment(id item.ID, c item.Comment) error {
 		}
 	}
 	if at < 0 {
-		return &item.ChangedError{ID: id}
+		return &storage.ChangedError{ID: id}
 	}
 	now := w.after(before.Updated)
 	if err := content.Update(id, item.Patch{}, now); err != nil {
 		return layout.Unchangeable(id, err)
 	}
 	content.SetComments(slices.Delete(slices.Clone(before.Comments), at, at+1))
-	change := item.NewChange(item.Uncommented, id, w.by, now)
+	change := history.NewChange(history.Uncommented, id, w.by, now)
 	change.Comment = &c
 	_, err = w.saveChange(&before, content, &change)
 	return err
@@ -171,7 +173,7 @@ func (w *writer) removeComment(id item.ID, c item.Comment) error {
 
 // saveChange writes the changed file of an item after its history, and returns what it has
 // now. A nil change is that of an update that changed no field.
-func (w *writer) saveChange(before *item.Item, content *ticfile.File, c *item.Change) (item.Item, error) {
+func (w *writer) saveChange(before *item.Item, content *ticfile.File, c *history.Change) (item.Item, error) {
 	file, err := layout.File(layout.Items, before.ID, content)
 	if err != nil {
 		return item.Item{}, err

@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/itemtest"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // config is that of itemtest, with what people add.
@@ -113,7 +114,7 @@ func titles(t *testing.T, s *local.Store) (string, []item.Warning) {
 func TestBackend(t *testing.T) {
 	t.Parallel()
 	eachWay(t, func(t *testing.T, watching bool) {
-		itemtest.Run(t, func(t *testing.T) item.Backend { return open(t, project(t), watching) })
+		itemtest.Run(t, func(t *testing.T) storage.Backend { return open(t, project(t), watching) })
 	})
 	itemtest.RunFleet(t, func(t *testing.T) itemtest.Project { return fleet(t, func() string { return project(t) }) })
 }
@@ -124,7 +125,7 @@ func fleet(t *testing.T, make func() string) itemtest.Project {
 	dir := make()
 	var passed atomic.Int64
 	return itemtest.Project{
-		Open: func(t *testing.T) item.Backend {
+		Open: func(t *testing.T) storage.Backend {
 			s := local.New(location.Search{Dir: dir}, func() time.Time { return time.Now().Add(time.Duration(passed.Load())) })
 			t.Cleanup(func() { _ = s.Close() })
 			return s

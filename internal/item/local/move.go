@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/local/exchange"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/moved"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
@@ -21,7 +23,7 @@ import (
 const movedName = "moved"
 
 // Histories are the changes of items, the latest last.
-type Histories map[item.ID][]item.Change
+type Histories map[item.ID][]history.Change
 
 // Leave calls do with all files of the store, and the histories of its items, while nobody else
 // changes it, and records the store that do returns as the new place of the items. A store that was
@@ -74,7 +76,7 @@ func (s *Store) Enter(ctx context.Context, from string, decide func(files exchan
 // Arriving reports whether a move from another store has not ended.
 func (s *Store) Arriving(ctx context.Context) (bool, error) {
 	f, err := s.find(ctx)
-	if errors.Is(err, item.ErrNoProject) {
+	if errors.Is(err, storage.ErrNoProject) {
 		return false, nil
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
@@ -56,7 +57,7 @@ func TestPlace(t *testing.T) {
 			}
 			c, err := local.New(place, time.Now).Config(t.Context())
 			if test.want == "" {
-				if !errors.Is(err, item.ErrNoProject) {
+				if !errors.Is(err, storage.ErrNoProject) {
 					t.Errorf("got %q, %v", c.CurrentIteration, err)
 				}
 				return

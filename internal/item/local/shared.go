@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/local/reader"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -58,7 +59,7 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 	var files exchange.Files
 	var histories Histories
 	switch dir, err := s.search.Find(); {
-	case errors.Is(err, item.ErrNoProject):
+	case errors.Is(err, storage.ErrNoProject):
 	case err != nil:
 		return false, "", err
 	case dir.Path() != s.search.Shared:

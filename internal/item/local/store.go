@@ -1,7 +1,7 @@
 // Package local stores work items in the files of a .tic directory, as tic 1.26
 // does; package ticfile defines their format.
 //
-// [New] returns a [Store], an [item.Backend]. It finds the directory again for each
+// [New] returns a [Store], a [storage.Backend]. It finds the directory again for each
 // call, so it can exist before the directory, and [Store.Init] creates the directory. The packages
 // below this one have one job each: location finds the directory, layout names its files, reader
 // reads it, births records new items, claimbook and history store claims and changes, trash deletes
@@ -44,6 +44,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/local/reader"
 	"github.com/copse-dev/copse/internal/item/local/trash"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -64,7 +65,7 @@ type Store struct {
 	directory *directory // the last that was found
 }
 
-var _ item.Store = (*Store)(nil)
+var _ storage.Store = (*Store)(nil)
 
 // New returns the store that a search finds. It reads nothing yet.
 func New(search location.Search, now func() time.Time) *Store {
@@ -125,7 +126,7 @@ func (s *Store) at(dir rooted.Dir) *directory {
 // reports which.
 func (s *Store) Init(ctx context.Context) (created bool, err error) {
 	dir, err := s.search.Find()
-	if errors.Is(err, item.ErrNoProject) {
+	if errors.Is(err, storage.ErrNoProject) {
 		dir, err = s.search.Create()
 	}
 	if err != nil {
@@ -142,7 +143,7 @@ func (s *Store) Init(ctx context.Context) (created bool, err error) {
 	return created, err
 }
 
-// Config implements [item.Backend].
+// Config implements [storage.Backend].
 func (s *Store) Config(ctx context.Context) (item.Config, error) {
 	f, err := s.find(ctx)
 	if err != nil {
@@ -155,7 +156,7 @@ func (s *Store) Config(ctx context.Context) (item.Config, error) {
 	return config, err
 }
 
-// Snapshot implements [item.Backend].
+// Snapshot implements [storage.Backend].
 func (s *Store) Snapshot(ctx context.Context) (*item.Snapshot, error) {
 	f, err := s.find(ctx)
 	if err != nil {
@@ -172,7 +173,7 @@ func (s *Store) Snapshot(ctx context.Context) (*item.Snapshot, error) {
 	return f.withClaims(half.In(all))
 }
 
-// Item implements [item.Backend].
+// Item implements [storage.Backend].
 func (s *Store) Item(ctx context.Context, id item.ID) (item.Item, error) {
 	f, err := s.find(ctx)
 	if err != nil {
@@ -202,7 +203,7 @@ func (s *Store) File(ctx context.Context, id item.ID) (path string, err error) {
 	return filepath.Join(f.Dir().Path(), filepath.FromSlash(layout.Item(id))), nil
 }
 
-// Create implements [item.Backend].
+// Create implements [storage.Backend].
 func (s *Store) Create(ctx context.Context, d item.Draft) (it item.Item, err error) {
 	f, err := s.find(ctx)
 	if err != nil {
@@ -219,7 +220,7 @@ func (s *Store) Create(ctx context.Context, d item.Draft) (it item.Item, err err
 	return it, err
 }
 
-// Update implements [item.Backend].
+// Update implements [storage.Backend].
 func (s *Store) Update(ctx context.Context, id item.ID, p item.Patch) (it item.Item, err error) {
 	err = s.change(ctx, func(w *writer) error {
 		it, err = w.update(ctx, id, p)
@@ -228,7 +229,7 @@ func (s *Store) Update(ctx context.Context, id item.ID, p item.Patch) (it item.I
 	return it, err
 }
 
-// AddComment implements [item.Backend].
+// AddComment implements [storage.Backend].
 func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string) (item.Comment, error) {
 	c, err := item.CheckComment(cmp.Or(author, item.AgentOf(ctx).Name), text)
 	if err != nil {
@@ -241,12 +242,12 @@ func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string)
 	return c, err
 }
 
-// Delete implements [item.Backend]. The item goes to the trash.
+// Delete implements [storage.Backend]. The item goes to the trash.
 func (s *Store) Delete(ctx context.Context, id item.ID, seen item.Fingerprint, steal bool) error {
 	return s.change(ctx, func(w *writer) error { return w.delete(ctx, id, seen, steal) })
 }
 
-// Restore implements [item.Backend]. The item comes from the trash.
+// Restore implements [storage.Backend]. The item comes from the trash.
 func (s *Store) Restore(ctx context.Context, id item.ID) (it item.Item, err error) {
 	err = s.change(ctx, func(w *writer) error {
 		it, err = w.restore(id)
@@ -256,7 +257,7 @@ func (s *Store) Restore(ctx context.Context, id item.ID) (it item.Item, err erro
 }
 
 // Deleted returns the items in the trash, by number, and what in it cannot be read.
-func (s *Store) Deleted(ctx context.Context) ([]item.Trashed, []item.Warning, error) {
+func (s *Store) Deleted(ctx context.Context) ([]storage.Trashed, []item.Warning, error) {
 	f, err := s.find(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -284,7 +285,7 @@ func (s *Store) Links(ctx context.Context) (map[item.ID]item.Link, error) {
 	return f.Links()
 }
 
-// SetIteration implements [item.Backend].
+// SetIteration implements [storage.Backend].
 func (s *Store) SetIteration(ctx context.Context, name string) error {
 	if err := item.CheckIteration(name); err != nil {
 		return err
@@ -292,8 +293,8 @@ func (s *Store) SetIteration(ctx context.Context, name string) error {
 	return s.change(ctx, func(w *writer) error { return w.setIteration(name) })
 }
 
-// Capabilities implements [item.Backend]: the store can do all of it.
-func (s *Store) Capabilities() item.Capabilities { return item.Capabilities{} }
+// Capabilities implements [storage.Backend]: the store can do all of it.
+func (s *Store) Capabilities() storage.Capabilities { return storage.Capabilities{} }
 
 // SetDoneStatuses says which statuses mean done. None restores the default.
 func (s *Store) SetDoneStatuses(ctx context.Context, statuses []string) error {

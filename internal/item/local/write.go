@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/births"
 	"github.com/copse-dev/copse/internal/item/local/claimbook"
@@ -15,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/reader"
 	"github.com/copse-dev/copse/internal/item/local/trash"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/rooted"
@@ -204,7 +206,7 @@ func (w *writer) add(config *ticfile.Config, it item.Item) error {
 		return err
 	}
 	// In this order, at worst a number is lost.
-	made := item.NewChange(item.Created, it.ID, w.by, it.Created)
+	made := history.NewChange(history.Created, it.ID, w.by, it.Created)
 	log, err := w.logFile(&it, &made, "")
 	if err != nil {
 		return err
@@ -277,8 +279,8 @@ func (w *writer) write(config *ticfile.Config, content *ticfile.File, before ite
 		return item.Item{}, itemdir.Broken(layout.Items, before.ID, err)
 	}
 	after.ID, after.Link = before.ID, before.Link.With(p)
-	var change *item.Change
-	if made, any := item.NewUpdate(&before, &after, w.by); any {
+	var change *history.Change
+	if made, any := history.NewUpdate(&before, &after, w.by); any {
 		made.StolenFrom = stolen
 		change = &made
 	}
@@ -299,7 +301,7 @@ func (w *writer) addComment(id item.ID, c item.Comment) (item.Comment, error) {
 	if err := content.AddComment(id, c); err != nil {
 		return item.Comment{}, layout.Unchangeable(id, err)
 	}
-	change := item.NewComment(id, c, w.by)
+	change := history.NewComment(id, c, w.by)
 	_, err = w.saveChange(&before, content, &change)
 	return c, err
 }
@@ -323,7 +325,7 @@ func (w *writer) setDoneStatuses(statuses []string) error {
 	}
 	before := config.Text()
 	if err := config.SetDoneStatuses(statuses); err != nil {
-		if item.IsRefusal(err) {
+		if storage.IsRefusal(err) {
 			return err
 		}
 		return reader.ConfigError(fmt.Errorf("cannot be changed: %w", err))
@@ -365,11 +367,11 @@ func (w *writer) delete(ctx context.Context, id item.ID, seen item.Fingerprint, 
 		return err
 	}
 	if seen != "" && seen != preview.Fingerprint {
-		return &item.ChangedError{ID: id}
+		return &storage.ChangedError{ID: id}
 	}
 	return w.claims.Change(ctx, w.tx, func(c *claimbook.Tx) error {
 		return c.Finish(&it.Summary, steal, func(stolen string) error {
-			change := w.moved(item.Deleted, id)
+			change := w.moved(history.Deleted, id)
 			change.StolenFrom = stolen
 			return w.trash().Delete(id, preview, change)
 		})
@@ -384,7 +386,7 @@ func (w *writer) restore(id item.ID) (item.Item, error) {
 	if _, _, err := layout.Open(w.tx.Root(), layout.Trash, id); err != nil {
 		return item.Item{}, err
 	}
-	if err := w.trash().Restore(id, w.moved(item.Restored, id)); err != nil {
+	if err := w.trash().Restore(id, w.moved(history.Restored, id)); err != nil {
 		return item.Item{}, err
 	}
 	_, it, err := layout.Open(w.tx.Root(), layout.Items, id)
@@ -392,8 +394,8 @@ func (w *writer) restore(id item.ID) (item.Item, error) {
 }
 
 // moved returns the change of an item that goes to the trash, or comes from it.
-func (w *writer) moved(kind item.Kind, id item.ID) item.Change {
-	c := item.NewChange(kind, id, w.by, w.timestamp())
+func (w *writer) moved(kind history.Kind, id item.ID) history.Change {
+	c := history.NewChange(kind, id, w.by, w.timestamp())
 	c.Undoes = w.undoes
 	return c
 }

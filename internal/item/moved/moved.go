@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cleantext"
-	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // Mark is the reason why a store accepts no changes. The zero Mark is that of a store that does.
@@ -54,12 +54,12 @@ func (m Mark) Is(other Mark) bool { return other != Mark{} && m == Parse(other.S
 func (m Mark) Err() error {
 	switch {
 	case m.From != "":
-		return &item.StoreError{
+		return &storage.StoreError{
 			Problem: fmt.Sprintf("the items of this project are still being moved here from %q", m.From),
 			Next:    "If the move was interrupted, choose the old store again and repeat `copse item move`: it ends the move.",
 		}
 	case m.To != "":
-		return &item.StoreError{
+		return &storage.StoreError{
 			Problem: fmt.Sprintf("the items of this project were moved to %q", m.To),
 			Next:    "The store itself reports this. If you or your team moved them, choose that store with COPSE_ITEMS, or items.database in your settings.",
 		}

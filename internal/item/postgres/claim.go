@@ -51,7 +51,7 @@ func (s *Store) announced(project int64, err error) error {
 	return err
 }
 
-// Claim implements [item.Claimer].
+// Claim implements [storage.Claimer].
 func (s *Store) Claim(ctx context.Context, r item.ClaimRequest) (item.Claimed, error) {
 	by := item.AgentOf(ctx)
 	r, err := r.Check(by)
@@ -260,7 +260,7 @@ func (s *Store) noteGone(ctx context.Context, all *item.Snapshot) error {
 	}))
 }
 
-// Release implements [item.Claimer].
+// Release implements [storage.Claimer].
 func (s *Store) Release(ctx context.Context, id item.ID, steal bool) (released item.Claim, held bool, err error) {
 	if released, held, err = s.giveBack(ctx, id); held || err != nil {
 		return released, held, err
@@ -314,7 +314,7 @@ const giveBackStatement = `delete from copse.claim k using copse.project p
 // shortest lease that is worth writing down.
 const renewEvery = item.MinLease / item.RenewalsPerLease / 2
 
-// Renew implements [item.Claimer].
+// Renew implements [storage.Claimer].
 func (s *Store) Renew(ctx context.Context) error {
 	by := item.AgentOf(ctx)
 	if by.Name == "" || !s.toRenew(by) {

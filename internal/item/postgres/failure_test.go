@@ -14,13 +14,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
 )
 
 // storeError returns the error that says a store cannot be used.
-func storeError(t *testing.T, err error) *item.StoreError {
+func storeError(t *testing.T, err error) *storage.StoreError {
 	t.Helper()
-	failed, ok := errors.AsType[*item.StoreError](err)
+	failed, ok := errors.AsType[*storage.StoreError](err)
 	if !ok {
 		t.Fatalf("got %v", err)
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/postgres/connection"
 	"github.com/copse-dev/copse/internal/item/postgres/follow"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // Follow calls changed after each change of the project or its claims, by whomever, until ctx
@@ -47,7 +47,7 @@ func (s *Store) state(ctx context.Context) (now follow.State, err error) {
 func (s *Store) announce(ctx context.Context, payload string) error {
 	pool := s.db.InUse()
 	if pool == nil {
-		return &item.StoreError{Problem: "the store was closed", Next: "Open it again."}
+		return &storage.StoreError{Problem: "the store was closed", Next: "Open it again."}
 	}
 	return follow.Send(ctx, pool, payload)
 }

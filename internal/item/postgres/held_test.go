@@ -10,6 +10,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemtest"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
 )
 
@@ -95,7 +96,7 @@ func TestManyClaims(t *testing.T) {
 }
 
 // claimsIn returns the holder and the time of each claim, to the minute.
-func claimsIn(t *testing.T, s item.Backend) map[item.ID]string {
+func claimsIn(t *testing.T, s storage.Backend) map[item.ID]string {
 	t.Helper()
 	all, err := s.Snapshot(t.Context())
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/postgres"
 	"github.com/copse-dev/copse/internal/item/postgres/address"
 	"github.com/copse-dev/copse/internal/item/postgres/connection"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
 )
 
@@ -116,7 +117,7 @@ func TestHostileServer(t *testing.T) {
 				"create":   func() error { _, err := s.Create(ctx, item.Draft{Title: "x"}); return err },
 			} {
 				err := call()
-				failed, ok := errors.AsType[*item.StoreError](err)
+				failed, ok := errors.AsType[*storage.StoreError](err)
 				if !ok || ctx.Err() != nil {
 					t.Fatalf("%s: got %v", what, err)
 				}
@@ -151,7 +152,7 @@ func TestNoPasswordForStrangers(t *testing.T) {
 	})
 	defer s.Close()
 	_, err := s.Snapshot(t.Context())
-	failed, ok := errors.AsType[*item.StoreError](err)
+	failed, ok := errors.AsType[*storage.StoreError](err)
 	if !ok || !strings.Contains(err.Error(), "was not sent") || !strings.Contains(failed.Next, "require_auth=password") {
 		t.Errorf("got %v", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/postgres"
 	"github.com/copse-dev/copse/internal/item/postgres/address"
 	"github.com/copse-dev/copse/internal/item/postgres/connection"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
 )
 
@@ -66,7 +67,7 @@ func nameOf(t *testing.T) string { return strings.ReplaceAll(t.Name(), "/", " ")
 func TestBackend(t *testing.T) {
 	t.Parallel()
 	_, at := postgrestest.Shared(t)
-	itemtest.Run(t, func(t *testing.T) item.Backend { return makeProject(t, at, nameOf(t)) })
+	itemtest.Run(t, func(t *testing.T) storage.Backend { return makeProject(t, at, nameOf(t)) })
 }
 
 // A pooler that gives each transaction another session changes nothing.
@@ -78,7 +79,7 @@ func TestPooler(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := server.Pooler(t, database)
-	itemtest.Run(t, func(t *testing.T) item.Backend { return makeProject(t, at, nameOf(t)) })
+	itemtest.Run(t, func(t *testing.T) storage.Backend { return makeProject(t, at, nameOf(t)) })
 }
 
 // The descriptions of many items are read at once; those that do not exist are left out.

@@ -11,10 +11,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 	"github.com/copse-dev/copse/internal/item/postgres/write"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
@@ -22,7 +24,7 @@ import (
 func (s *Store) name() (string, error) {
 	name, err := s.projectName()
 	if err != nil {
-		return "", &item.StoreError{Problem: "the project in the database is unknown: " + err.Error(), Next: "Name it in items.project in .copse.yml, or in the address as ?project=NAME."}
+		return "", &storage.StoreError{Problem: "the project in the database is unknown: " + err.Error(), Next: "Name it in items.project in .copse.yml, or in the address as ?project=NAME."}
 	}
 	return name, nil
 }
@@ -49,7 +51,7 @@ func (s *Store) Init(ctx context.Context) (created bool, err error) {
 		}
 		// One that already exists is not written to, so that a role that only reads is told
 		// so and not refused.
-		if _, err := s.project(ctx, db); !errors.Is(err, item.ErrNoProject) {
+		if _, err := s.project(ctx, db); !errors.Is(err, storage.ErrNoProject) {
 			return err
 		}
 		c := config.Values()
@@ -92,7 +94,7 @@ func (s *Store) SetValues(ctx context.Context, key string, values []string) erro
 	return err
 }
 
-// Check implements [item.Store].
+// Check implements [storage.Store].
 func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 	all, err := s.Snapshot(ctx)
 	if err != nil {
@@ -130,9 +132,9 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 	return found, nil
 }
 
-// Deleted implements [item.Store].
-func (s *Store) Deleted(ctx context.Context) ([]item.Trashed, []item.Warning, error) {
-	var found []item.Trashed
+// Deleted implements [storage.Store].
+func (s *Store) Deleted(ctx context.Context) ([]storage.Trashed, []item.Warning, error) {
+	var found []storage.Trashed
 	err := s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
 		found = nil
 		p, err := s.project(ctx, db)
@@ -141,15 +143,15 @@ func (s *Store) Deleted(ctx context.Context) ([]item.Trashed, []item.Warning, er
 		}
 		rows, err := row.Items(ctx, db, "i.project_id = $1 and i.state = 'deleted'", p.ID)
 		for _, r := range rows {
-			found = append(found, item.Trashed{Summary: r.Summary, At: r.DeletedAt})
+			found = append(found, storage.Trashed{Summary: r.Summary, At: r.DeletedAt})
 		}
 		return err
 	})
 	return found, nil, err
 }
 
-// History implements [item.Historian].
-func (s *Store) History(ctx context.Context, id item.ID) (log []item.Change, err error) {
+// History implements [storage.Historian].
+func (s *Store) History(ctx context.Context, id item.ID) (log []history.Change, err error) {
 	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
 		p, err := s.project(ctx, db)
 		if err != nil {
@@ -166,8 +168,8 @@ func (s *Store) History(ctx context.Context, id item.ID) (log []item.Change, err
 	return log, err
 }
 
-// Undo implements [item.Historian].
-func (s *Store) Undo(ctx context.Context, id item.ID, change string, steal bool) (undone item.Change, err error) {
+// Undo implements [storage.Historian].
+func (s *Store) Undo(ctx context.Context, id item.ID, change string, steal bool) (undone history.Change, err error) {
 	_, _, err = s.change(ctx, func(w *write.Writer) (item.ID, error) {
 		undone, err = w.Undo(id, change, steal)
 		return id, err

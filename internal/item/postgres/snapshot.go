@@ -29,7 +29,7 @@ type cache struct {
 	depth int
 }
 
-// Snapshot implements [item.Backend]. It asks for the changes since the last call, in one
+// Snapshot implements [storage.Backend]. It asks for the changes since the last call, in one
 // statement, which sees all changes up to the version of the project.
 func (s *Store) Snapshot(ctx context.Context) (*item.Snapshot, error) {
 	_, all, err := s.Read(ctx)
@@ -96,7 +96,7 @@ func (c *cache) follow(ctx context.Context, db *pgxpool.Pool, p row.Project) err
 	return nil
 }
 
-// Links implements [item.Store].
+// Links implements [storage.Store].
 func (s *Store) Links(ctx context.Context) (map[item.ID]item.Link, error) {
 	c := &s.cached
 	c.mu.Lock()

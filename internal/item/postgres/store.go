@@ -1,6 +1,6 @@
 // Package postgres keeps work items in a PostgreSQL database, for a team of machines.
 //
-// [New] returns a [Store], an [item.Store]. It connects when it is first used, and again
+// [New] returns a [Store], a [storage.Store]. It connects when it is first used, and again
 // whenever a connection was lost. It guarantees that
 //
 //   - a change is one transaction, with its history. It is made once or not at all: where
@@ -42,6 +42,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/schema"
 	"github.com/copse-dev/copse/internal/item/postgres/write"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // Options say where a project is.
@@ -68,9 +69,9 @@ type Store struct {
 }
 
 var (
-	_ item.Store     = (*Store)(nil)
-	_ item.Claimer   = (*Store)(nil)
-	_ item.Historian = (*Store)(nil)
+	_ storage.Store     = (*Store)(nil)
+	_ storage.Claimer   = (*Store)(nil)
+	_ storage.Historian = (*Store)(nil)
 )
 
 // New returns the store of a project. Nothing is connected yet.
@@ -93,7 +94,7 @@ func (s *Store) Migrate(ctx context.Context) ([]schema.Applied, error) { return 
 // Describe asks the database what it is.
 func (s *Store) Describe(ctx context.Context) (describe.Database, error) { return s.db.Describe(ctx) }
 
-// Config implements [item.Backend].
+// Config implements [storage.Backend].
 func (s *Store) Config(ctx context.Context) (item.Config, error) {
 	var p row.Project
 	err := s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
@@ -116,14 +117,14 @@ func (s *Store) configOf(p row.Project) (item.Config, error) {
 	if len(c.DoneStatuses) == 0 && s.done != nil {
 		done, err := s.done()
 		if err != nil {
-			return item.Config{}, &item.ConfigError{File: "project " + p.Name, Reason: "leaves the done statuses to your settings: " + err.Error()}
+			return item.Config{}, &storage.ConfigError{File: "project " + p.Name, Reason: "leaves the done statuses to your settings: " + err.Error()}
 		}
 		c.DoneStatuses = done
 	}
 	return c, nil
 }
 
-// Item implements [item.Backend].
+// Item implements [storage.Backend].
 func (s *Store) Item(ctx context.Context, id item.ID) (it item.Item, err error) {
 	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
 		p, err := s.project(ctx, db)
@@ -137,7 +138,7 @@ func (s *Store) Item(ctx context.Context, id item.ID) (it item.Item, err error) 
 	return it, err
 }
 
-// Create implements [item.Backend].
+// Create implements [storage.Backend].
 func (s *Store) Create(ctx context.Context, d item.Draft) (it item.Item, err error) {
 	id, replayed, err := s.change(ctx, func(w *write.Writer) (item.ID, error) {
 		it, err = w.Create(d)
@@ -146,7 +147,7 @@ func (s *Store) Create(ctx context.Context, d item.Draft) (it item.Item, err err
 	return s.again(ctx, it, id, replayed, err)
 }
 
-// Update implements [item.Backend].
+// Update implements [storage.Backend].
 func (s *Store) Update(ctx context.Context, id item.ID, p item.Patch) (it item.Item, err error) {
 	_, replayed, err := s.change(ctx, func(w *write.Writer) (item.ID, error) {
 		it, err = w.Update(id, p)
@@ -167,7 +168,7 @@ func (s *Store) again(ctx context.Context, it item.Item, id item.ID, replayed bo
 	return it, nil
 }
 
-// AddComment implements [item.Backend].
+// AddComment implements [storage.Backend].
 func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string) (item.Comment, error) {
 	c, err := item.CheckComment(cmp.Or(author, item.AgentOf(ctx).Name), text)
 	if err != nil {
@@ -198,13 +199,13 @@ func (s *Store) lastComment(ctx context.Context, id item.ID, c item.Comment) (it
 	return c, err
 }
 
-// Delete implements [item.Backend]. The item goes to the trash.
+// Delete implements [storage.Backend]. The item goes to the trash.
 func (s *Store) Delete(ctx context.Context, id item.ID, seen item.Fingerprint, steal bool) error {
 	_, _, err := s.change(ctx, func(w *write.Writer) (item.ID, error) { return id, w.Delete(id, seen, steal) })
 	return err
 }
 
-// Restore implements [item.Backend]. The item comes from the trash.
+// Restore implements [storage.Backend]. The item comes from the trash.
 func (s *Store) Restore(ctx context.Context, id item.ID) (it item.Item, err error) {
 	_, replayed, err := s.change(ctx, func(w *write.Writer) (item.ID, error) {
 		it, err = w.Restore(id)
@@ -213,7 +214,7 @@ func (s *Store) Restore(ctx context.Context, id item.ID) (it item.Item, err erro
 	return s.again(ctx, it, id, replayed, err)
 }
 
-// SetIteration implements [item.Backend].
+// SetIteration implements [storage.Backend].
 func (s *Store) SetIteration(ctx context.Context, name string) error {
 	if err := item.CheckIteration(name); err != nil {
 		return err
@@ -225,17 +226,17 @@ func (s *Store) SetIteration(ctx context.Context, name string) error {
 	return err
 }
 
-// SetDoneStatuses implements [item.Store].
+// SetDoneStatuses implements [storage.Store].
 func (s *Store) SetDoneStatuses(ctx context.Context, statuses []string) error {
 	_, _, err := s.change(ctx, func(w *write.Writer) (item.ID, error) { return 0, w.SetDoneStatuses(statuses) })
 	return err
 }
 
-// Purge implements [item.Store].
+// Purge implements [storage.Store].
 func (s *Store) Purge(ctx context.Context, ids ...item.ID) error {
 	_, _, err := s.change(ctx, func(w *write.Writer) (item.ID, error) { return 0, w.Purge(ids) })
 	return err
 }
 
-// Capabilities implements [item.Backend]: the database can do all of it.
-func (s *Store) Capabilities() item.Capabilities { return item.Capabilities{} }
+// Capabilities implements [storage.Backend]: the database can do all of it.
+func (s *Store) Capabilities() storage.Capabilities { return storage.Capabilities{} }

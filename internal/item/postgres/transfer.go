@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/archive"
 	"github.com/copse-dev/copse/internal/item/moved"
 	"github.com/copse-dev/copse/internal/item/postgres/write"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // moveTime is how long the database may take to take in or give out a whole project.
@@ -64,7 +65,7 @@ func (s *Store) Enter(ctx context.Context, from string, all archive.Archive) err
 func (s *Store) Arriving(ctx context.Context) (arriving bool, err error) {
 	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
 		p, err := s.project(ctx, db)
-		if errors.Is(err, item.ErrNoProject) {
+		if errors.Is(err, storage.ErrNoProject) {
 			return nil
 		}
 		arriving = p.Moved.From != ""

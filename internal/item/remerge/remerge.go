@@ -26,6 +26,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/merge/references"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // Files is a store that nobody else changes at the same time.
@@ -98,7 +99,7 @@ func (m *merging) done(file, format string, args ...any) {
 
 // configError reports that a configuration cannot be merged.
 func configError(err error) error {
-	return &item.ConfigError{File: merge.ConfigName, Reason: err.Error()}
+	return &storage.ConfigError{File: merge.ConfigName, Reason: err.Error()}
 }
 
 // ofGit finishes the merge that git has open, or that gave a number to two items.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/toolset"
 )
@@ -122,7 +123,7 @@ type ConfirmOut struct {
 
 // ConfirmDelete deletes an item as it was previewed.
 func (t *Tools) ConfirmDelete(ctx context.Context, in DeleteIn) (ConfirmOut, error) {
-	if _, err := t.project.Config(ctx); errors.Is(err, item.ErrNoProject) {
+	if _, err := t.project.Config(ctx); errors.Is(err, storage.ErrNoProject) {
 		return ConfirmOut{}, err
 	}
 	p, err := t.recall(in.ID)

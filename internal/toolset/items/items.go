@@ -1,5 +1,5 @@
 // Package items is the toolset of the work-item tracker: sixteen tools and two
-// resources over an [item.Backend].
+// resources over a [storage.Backend].
 //
 // Use [New]. The handlers are methods of [Tools], plain functions of a context
 // and a typed input that tests call directly; what they answer is defined beside
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/plain"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
@@ -22,7 +23,7 @@ import (
 
 // Project stores the items, and can create a store.
 type Project interface {
-	item.Backend
+	storage.Backend
 	// Init creates a project. created is false if it already exists.
 	Init(ctx context.Context) (created bool, err error)
 }

@@ -7,17 +7,18 @@ import (
 	"syscall"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
 // message explains an error to a model, which has the tools and not the program.
 func message(err error) string {
 	_, busy := errors.AsType[*lockedstore.BusyError](err)
-	missing, inDatabase := errors.AsType[*item.NoProjectError](err)
+	missing, inDatabase := errors.AsType[*storage.NoProjectError](err)
 	switch {
 	case inDatabase:
 		return "Not a tic project: " + missing.Error() + ". Use the init_project tool first."
-	case errors.Is(err, item.ErrNoProject):
+	case errors.Is(err, storage.ErrNoProject):
 		return "Not a tic project. Use the init_project tool first."
 	case isRule(err):
 		return err.Error()
@@ -36,11 +37,11 @@ func message(err error) string {
 // isRule reports whether the domain's error contains the problem and the next step.
 func isRule(err error) bool {
 	_, invalid := errors.AsType[*item.InvalidError](err)
-	_, changed := errors.AsType[*item.ChangedError](err)
-	_, broken := errors.AsType[*item.BrokenError](err)
-	_, config := errors.AsType[*item.ConfigError](err)
-	_, elsewhere := errors.AsType[*item.ChangedElsewhereError](err)
-	_, store := errors.AsType[*item.StoreError](err)
+	_, changed := errors.AsType[*storage.ChangedError](err)
+	_, broken := errors.AsType[*storage.BrokenError](err)
+	_, config := errors.AsType[*storage.ConfigError](err)
+	_, elsewhere := errors.AsType[*storage.ChangedElsewhereError](err)
+	_, store := errors.AsType[*storage.StoreError](err)
 	return nextOfClaim(err) != "" || elsewhere || store || invalid || changed || broken || config || item.IsNotFound(err)
 }
 
@@ -52,7 +53,7 @@ func nextStep(err error) string {
 	if item.IsNotFound(err) {
 		return "Use list_items or search_items to find its number; a deleted one comes back with `copse item restore`."
 	}
-	if _, ok := errors.AsType[*item.BrokenError](err); ok {
+	if _, ok := errors.AsType[*storage.BrokenError](err); ok {
 		return "Ask the user to correct the file; `copse item doctor` shows what is wrong."
 	}
 	if invalid, ok := errors.AsType[*item.InvalidError](err); ok && (invalid.Field == "parent" || invalid.Field == "depends_on") {

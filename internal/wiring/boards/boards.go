@@ -28,7 +28,7 @@ import (
 	"github.com/copse-dev/copse/internal/board/worktrees"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/dirwatch"
-	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/loopback"
 	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/wiring"
@@ -88,7 +88,7 @@ type sources struct {
 	Options
 	*workspace.Workspace
 	kit   *markup.Kit
-	store item.Store
+	store storage.Store
 	tasks *tasks.Tasks
 
 	verdicts *gather.Verdicts

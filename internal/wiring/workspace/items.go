@@ -11,12 +11,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/postgres"
 	"github.com/copse-dev/copse/internal/item/postgres/address"
 	"github.com/copse-dev/copse/internal/item/postgres/connection"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/watch"
 )
@@ -28,7 +28,7 @@ const filesOnly = "local"
 // or else the directory that these name, or else the .tic directory in the workspace or above, up
 // to the root of its git worktree, or else that of the main worktree. None of them need exist.
 // Close it after use.
-func (w *Workspace) Items() item.Store {
+func (w *Workspace) Items() storage.Store {
 	if at, from, ok := w.database(); ok {
 		return w.itemsAt(at, from)
 	}
@@ -138,7 +138,7 @@ func (w *Workspace) FilesOfItems() *local.Store {
 
 // WatchItems calls changed after each change of the items in a store, until ctx ends. It calls
 // ready when no later change is missed, and failed where changes are seen late.
-func (w *Workspace) WatchItems(ctx context.Context, store item.Store, ready, changed func(), failed func(error)) {
+func (w *Workspace) WatchItems(ctx context.Context, store storage.Store, ready, changed func(), failed func(error)) {
 	switch at := store.(type) {
 	case *postgres.Store:
 		at.Follow(ctx, ready, changed)

@@ -8,12 +8,12 @@ import (
 	"github.com/copse-dev/copse/internal/board/hosted"
 	"github.com/copse-dev/copse/internal/board/items"
 	"github.com/copse-dev/copse/internal/board/markup"
-	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
 // drawings returns what draws answers as views.
-func (w *Workspace) drawings(store item.Store) *hosted.Views {
+func (w *Workspace) drawings(store storage.Store) *hosted.Views {
 	kit := markup.NewKit(markup.Options{Now: w.env.Now, Redact: w.env.Secrets.HTML})
 	return hosted.New(kit, hosted.Options{
 		Now: w.env.Now, ReadOnly: w.readOnly,

@@ -32,6 +32,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/shared"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/presence"
 	"github.com/copse-dev/copse/internal/project"
 	"github.com/copse-dev/copse/internal/recipe"
@@ -155,7 +156,7 @@ func (w *Workspace) Warn() {
 }
 
 // Sync returns the synchronizer of a shared store with its branch and a remote.
-func (w *Workspace) Sync(store item.Store) *itemsync.Sync {
+func (w *Workspace) Sync(store storage.Store) *itemsync.Sync {
 	files, _ := store.(*local.Store)
 	return itemsync.New(itemsync.Options{
 		Session: w.Session, Store: files, User: w.Settings.User.Get,
@@ -195,7 +196,7 @@ func (w *Workspace) Radar() *conflicts.Radar { return w.radar() }
 
 // readers returns the toolsets that only read, with the tools that the read-only program does not
 // have.
-func (w *Workspace) readers(store item.Store) []toolset.Toolset {
+func (w *Workspace) readers(store storage.Store) []toolset.Toolset {
 	sets := w.ReadOnlyToolsets()
 	for i := range sets {
 		if sets[i].Name == "branches" {
@@ -212,7 +213,7 @@ func (w *Workspace) readers(store item.Store) []toolset.Toolset {
 }
 
 // Worktrees returns the worktrees of the repository, with who works in them.
-func (w *Workspace) Worktrees(items item.Store) *worktrees.Worktrees {
+func (w *Workspace) Worktrees(items storage.Store) *worktrees.Worktrees {
 	return worktrees.New(worktrees.Options{
 		Branches: w.Branches, Radar: w.Radar(), Services: w.Services, Items: items,
 		Clients: w.clients,
@@ -280,7 +281,7 @@ func (w *Workspace) Person() item.Agent {
 }
 
 // Claims returns the claims of a store.
-func (w *Workspace) Claims(store item.Store) *claims.Claims {
+func (w *Workspace) Claims(store storage.Store) *claims.Claims {
 	return claims.New(store, w.Sync(store).Publish, w.env.Now)
 }
 
@@ -333,7 +334,7 @@ func (w *Workspace) noted(sets []toolset.Toolset) []toolset.Toolset {
 }
 
 // Search returns the searcher of everything that is served. It omits recipes if they cannot run.
-func (w *Workspace) Search(items item.Store, tasks *tasks.Tasks, files *project.Project) *search.Searcher {
+func (w *Workspace) Search(items storage.Store, tasks *tasks.Tasks, files *project.Project) *search.Searcher {
 	o := search.Options{Now: w.env.Now}
 	served := func(name string) bool { return !slices.Contains(w.disabled, name) }
 	if served("branches") {
@@ -366,7 +367,7 @@ func (w *Workspace) Containers() *docker.Client {
 }
 
 // Context returns the sources of the project's context.
-func (w *Workspace) Context(items item.Store, tasks *tasks.Tasks, files *project.Project) projectcontext.Sources {
+func (w *Workspace) Context(items storage.Store, tasks *tasks.Tasks, files *project.Project) projectcontext.Sources {
 	return projectcontext.Sources{
 		Session: w.Session, Root: w.Workspace(),
 		Branches: w.Branches, Pulls: w.Pulls, Services: w.Services, Words: w.Words,
@@ -385,7 +386,7 @@ type Served struct {
 	Toolsets []toolset.Toolset
 
 	notes  []string // for the instructions
-	store  item.Store
+	store  storage.Store
 	tasks  *tasks.Tasks
 	syncer *shared.Background
 	claims *claims.Claims
@@ -425,7 +426,7 @@ func (s *Served) Instructions(about string, readOnly bool) string {
 }
 
 // Verdicts returns the verdicts on the stacks of the repository.
-func (w *Workspace) Verdicts(store item.Store) *gather.Verdicts {
+func (w *Workspace) Verdicts(store storage.Store) *gather.Verdicts {
 	o := gather.Options{
 		Branches: w.Branches, Services: w.Services, Items: store, Now: w.env.Now, Radar: w.Radar(),
 		Open: func(ctx context.Context, dir string) (*git.Repo, error) {
@@ -458,7 +459,7 @@ func (p pulls) OfBranches(ctx context.Context, heads []pullrequest.Head) []fact.
 }
 
 // stacked adds the verdict on stacks to the toolset of branches.
-func (w *Workspace) stacked(sets []toolset.Toolset, store item.Store, drawn *hosted.Views) []toolset.Toolset {
+func (w *Workspace) stacked(sets []toolset.Toolset, store storage.Store, drawn *hosted.Views) []toolset.Toolset {
 	for i, set := range sets {
 		if set.Name == "branches" {
 			sets[i] = stackstatus.New(envelope.Form{Words: w.Words}, w.Verdicts(store), drawn.DrawStack).Extend(set)

@@ -14,16 +14,17 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // Backlog is the work items of one project. It is safe for concurrent use.
 type Backlog struct {
-	backend  item.Backend
+	backend  storage.Backend
 	snippets snippets
 }
 
 // New returns the work items of a backend.
-func New(b item.Backend) *Backlog { return &Backlog{backend: b} }
+func New(b storage.Backend) *Backlog { return &Backlog{backend: b} }
 
 // View is one call's view of the items and the configuration of the project.
 type View struct {

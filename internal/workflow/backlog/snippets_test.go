@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
 // far is a store to which each read is a long way.
 type far struct {
-	item.Backend
+	storage.Backend
 	reads int
 	asked []item.ID
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // Publish exchanges a store with the clones that share it. decided is false if there are none.
@@ -20,7 +21,7 @@ type Publish func(ctx context.Context) (decided bool, err error)
 
 // Claims are the claims of a project. It is safe for concurrent use.
 type Claims struct {
-	store   item.Backend
+	store   storage.Backend
 	publish Publish
 	now     func() time.Time
 
@@ -30,7 +31,7 @@ type Claims struct {
 }
 
 // New returns the claims of a store. publish can be nil.
-func New(store item.Backend, publish Publish, now func() time.Time) *Claims {
+func New(store storage.Backend, publish Publish, now func() time.Time) *Claims {
 	if publish == nil {
 		publish = func(context.Context) (bool, error) { return false, nil }
 	}
@@ -89,7 +90,7 @@ func (c *Claims) confirm(ctx context.Context, got item.Claimed) (Taken, error) {
 	claim, ok := s.Claim(id)
 	switch {
 	case !ok: // done, deleted or released elsewhere
-		return Taken{}, &item.ChangedElsewhereError{ID: id}
+		return Taken{}, &storage.ChangedElsewhereError{ID: id}
 	case claim.Holder != got.Claim.Holder:
 		return Taken{}, &item.HeldError{ID: id, Claim: claim}
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/copse-dev/copse/internal/github/rest"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/postgres/describe"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/jira"
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/session/service"
@@ -253,8 +254,8 @@ func (d *Doctor) items(ctx context.Context) Finding {
 	if err == nil {
 		config, err = store.Config(ctx)
 	}
-	project, missing := errors.AsType[*item.NoProjectError](err)
-	var badConfig *item.ConfigError
+	project, missing := errors.AsType[*storage.NoProjectError](err)
+	var badConfig *storage.ConfigError
 	where := ""
 	if database, ok := store.(described); ok && (err == nil || missing) {
 		if what, err := database.Describe(ctx); err == nil {
@@ -264,7 +265,7 @@ func (d *Doctor) items(ctx context.Context) Finding {
 	switch {
 	case missing:
 		return Finding{Verdict: None, Text: cleantext.Line(project.Error()) + where, Remedy: "To make the project, run `" + d.Words.InitItems + "`."}
-	case errors.Is(err, item.ErrNoProject):
+	case errors.Is(err, storage.ErrNoProject):
 		if ref := d.SharedItems(ctx); ref != "" {
 			return Finding{Verdict: None, Text: "this repository has shared work items on " + cleantext.Line(ref), Remedy: "Run `" + d.Words.ShareItems + "`, then `" + d.Words.SyncItems + "`."}
 		}

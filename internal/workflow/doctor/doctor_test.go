@@ -10,6 +10,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/recipe/justsource"
 	"github.com/copse-dev/copse/internal/settings"
@@ -44,7 +45,7 @@ func TestWords(t *testing.T) {
 	}{
 		"a program that is not on the PATH": {d.program, nil, Failed, "`INSTALL`"},
 		"no client":                         {d.clients, nil, None, "`INSTALL --client NAME`"},
-		"no store":                          {d.items, item.ErrNoProject, None, "`INIT`"},
+		"no store":                          {d.items, storage.ErrNoProject, None, "`INIT`"},
 		"a broken store":                    {d.items, errors.New("it is broken"), Failed, "`CHECK`"},
 		"no copse up":                       {d.up, nil, None, ""},
 		"settings":                          {d.settings, nil, OK, ""},

@@ -12,18 +12,18 @@ import (
 	"fmt"
 
 	"github.com/copse-dev/copse/internal/cleantext"
-	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/archive"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/exchange"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/postgres"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // Endpoint is a store that items move from or to, and its name for people.
 type Endpoint struct {
 	// Store is a *local.Store or a *postgres.Store.
-	Store item.Store
+	Store storage.Store
 	Name  string
 }
 
@@ -130,7 +130,7 @@ func enter(ctx context.Context, from, to Endpoint, all archive.Archive) error {
 
 // enterFiles writes an archive to files, reads them again, and compares the two.
 func enterFiles(ctx context.Context, from string, to *local.Store, all archive.Archive) error {
-	if _, err := to.Config(ctx); errors.Is(err, item.ErrNoProject) {
+	if _, err := to.Config(ctx); errors.Is(err, storage.ErrNoProject) {
 		if _, err := to.Init(ctx); err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func enterFiles(ctx context.Context, from string, to *local.Store, all archive.A
 	err = to.Enter(ctx, from, func(old exchange.Files, had local.Histories, unused bool) (exchange.Files, local.Histories, error) {
 		before, err := archive.Read(old, had, layout.LinkName)
 		if !unused && (err != nil || !before.Empty() && fields(before).Compare(fields(all)) != nil) {
-			return nil, nil, &item.StoreError{
+			return nil, nil, &storage.StoreError{
 				Problem: "the directory .tic has items of its own (" + before.Count() + ")",
 				Next:    "Move it away first.",
 			}

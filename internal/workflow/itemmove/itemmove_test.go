@@ -17,11 +17,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/postgres"
 	"github.com/copse-dev/copse/internal/item/postgres/address"
 	"github.com/copse-dev/copse/internal/item/postgres/connection"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
 	"github.com/copse-dev/copse/internal/workflow/itemmove"
 )
@@ -75,7 +77,7 @@ func move(ctx context.Context, dir *local.Store, db *postgres.Store, to string) 
 }
 
 // everything returns all that a store has, as text.
-func everything(t *testing.T, s item.Store) string {
+func everything(t *testing.T, s storage.Store) string {
 	t.Helper()
 	defer s.Close()
 	ctx := t.Context()
@@ -95,7 +97,7 @@ func everything(t *testing.T, s item.Store) string {
 			t.Fatal(err)
 		}
 		// A store finds these in the files of items; they are not part of a history.
-		log = slices.DeleteFunc(log, func(c item.Change) bool { return c.Kind == item.Elsewhere })
+		log = slices.DeleteFunc(log, func(c history.Change) bool { return c.Kind == history.Elsewhere })
 		lines = append(lines, it, log)
 	}
 	for _, it := range all.List(config, item.Filter{All: true}) {
@@ -208,7 +210,7 @@ func TestKilledMoves(t *testing.T) {
 	took := map[string]time.Duration{}
 	arrived := func(to string) {
 		t.Helper()
-		var s item.Store = files(dir)
+		var s storage.Store = files(dir)
 		if to == "database" {
 			s = database(at)
 		}
@@ -255,7 +257,7 @@ func moved(t *testing.T, dir, at, to string) bool {
 func states(t *testing.T, dir, at string) string {
 	t.Helper()
 	var accept []string
-	for name, s := range map[string]item.Store{"files": files(dir), "database": database(at)} {
+	for name, s := range map[string]storage.Store{"files": files(dir), "database": database(at)} {
 		_, err := s.Create(t.Context(), item.Draft{Title: "x", Type: "nothing that the project has"})
 		if _, asked := errors.AsType[*item.InvalidError](err); asked { // it got as far as the type
 			accept = append(accept, name)

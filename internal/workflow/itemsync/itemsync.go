@@ -21,6 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/shared"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/watch"
@@ -106,7 +107,7 @@ func (s *Sync) Offered(ctx context.Context) string {
 	if s.o.Store == nil {
 		return ""
 	}
-	if _, err := s.o.Store.Path(); !errors.Is(err, item.ErrNoProject) {
+	if _, err := s.o.Store.Path(); !errors.Is(err, storage.ErrNoProject) {
 		return ""
 	}
 	user, err := s.o.User()

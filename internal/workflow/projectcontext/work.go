@@ -10,6 +10,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/docker"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/recipe/running"
 )
@@ -34,7 +35,7 @@ type WorkItems struct {
 
 func (g *gathering) items(ctx context.Context) (Content, error) {
 	config, err := g.Items.Config(ctx)
-	if errors.Is(err, item.ErrNoProject) {
+	if errors.Is(err, storage.ErrNoProject) {
 		return nil, emptyError("no .tic directory")
 	}
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/corpus"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/project"
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/remote/seen"
@@ -182,7 +183,7 @@ type items struct{ backend Items }
 
 func (i items) search(ctx context.Context, q query) (found, error) {
 	config, err := i.backend.Config(ctx)
-	if errors.Is(err, item.ErrNoProject) {
+	if errors.Is(err, storage.ErrNoProject) {
 		return found{}, notSetUpError{failure.New(failure.NotFound, "There are none", "`copse item init` creates a store for them.")}
 	}
 	if err != nil {

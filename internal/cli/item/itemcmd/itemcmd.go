@@ -20,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/claims"
 )
@@ -56,8 +57,8 @@ func (f *Flags) Add(cmd *cobra.Command) {
 }
 
 // Run opens the store for a command.
-func (c Base) Run(do func(ctx context.Context, s item.Store, args []string) error) func(*cobra.Command, []string) error {
-	return c.RunIn(func(ctx context.Context, _ *workspace.Workspace, s item.Store, args []string) error {
+func (c Base) Run(do func(ctx context.Context, s storage.Store, args []string) error) func(*cobra.Command, []string) error {
+	return c.RunIn(func(ctx context.Context, _ *workspace.Workspace, s storage.Store, args []string) error {
 		return do(ctx, s, args)
 	})
 }
@@ -70,7 +71,7 @@ var ErrNoDatabase = errors.New("the items of this project are in files; choose a
 
 // RunFiles opens the store for a command about its files.
 func (c Base) RunFiles(do func(ctx context.Context, s *local.Store, args []string) error) func(*cobra.Command, []string) error {
-	return c.Run(func(ctx context.Context, s item.Store, args []string) error {
+	return c.Run(func(ctx context.Context, s storage.Store, args []string) error {
 		files, ok := s.(*local.Store)
 		if !ok {
 			return errNoFiles
@@ -80,7 +81,7 @@ func (c Base) RunFiles(do func(ctx context.Context, s *local.Store, args []strin
 }
 
 // RunIn opens the workspace and the store for a command.
-func (c Base) RunIn(do func(ctx context.Context, ws *workspace.Workspace, s item.Store, args []string) error) func(*cobra.Command, []string) error {
+func (c Base) RunIn(do func(ctx context.Context, ws *workspace.Workspace, s storage.Store, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		ws := workspace.Find(cmd.Context(), c.Env, "")
 		ws.Warn()
@@ -98,7 +99,7 @@ func (c Base) RunIn(do func(ctx context.Context, ws *workspace.Workspace, s item
 
 // syncChange syncs after a change, if the user's settings request it. After a failure, the next
 // sync tries again.
-func (c Base) syncChange(ctx context.Context, ws *workspace.Workspace, s item.Store) {
+func (c Base) syncChange(ctx context.Context, ws *workspace.Workspace, s storage.Store) {
 	if files, ok := s.(*local.Store); !ok || !files.Changed() {
 		return
 	}
@@ -108,17 +109,17 @@ func (c Base) syncChange(ctx context.Context, ws *workspace.Workspace, s item.St
 }
 
 // explain explains an error to a person, who has the program and not the tools.
-func (c Base) explain(ctx context.Context, err error, ws *workspace.Workspace, store item.Store) error {
-	if missing, ok := errors.AsType[*item.NoProjectError](err); ok {
+func (c Base) explain(ctx context.Context, err error, ws *workspace.Workspace, store storage.Store) error {
+	if missing, ok := errors.AsType[*storage.NoProjectError](err); ok {
 		return fmt.Errorf("%w%s. Run `%s` to create it, or name another one in items.project", missing, others(ctx, store), c.InitCommand)
 	}
-	if errors.Is(err, item.ErrNoProject) {
+	if errors.Is(err, storage.ErrNoProject) {
 		if ref := ws.Sync(store).Offered(ctx); ref != "" {
 			return fmt.Errorf("this repository has shared work items on %s. Run `%s --shared`, then `%ssync`", cleantext.Line(ref), c.InitCommand, strings.TrimSuffix(c.InitCommand, "init"))
 		}
 		return fmt.Errorf("not a tic project (no .tic/ directory found in %s or above it). Run `%s` first", cleantext.Line(c.Env.Dir), c.InitCommand)
 	}
-	if bad, ok := errors.AsType[*item.ConfigError](err); ok {
+	if bad, ok := errors.AsType[*storage.ConfigError](err); ok {
 		if path := pathOf(store); path != "" {
 			return fmt.Errorf("%s %s", cleantext.Line(filepath.Join(path, bad.File)), bad.Reason)
 		}
@@ -130,7 +131,7 @@ func (c Base) explain(ctx context.Context, err error, ws *workspace.Workspace, s
 		return fmt.Errorf("%w; choose another item with `%s claim`, or take this one with `%[2]s claim %[3]d --steal`", err, c.Program, held.ID)
 	}
 	if missing, ok := errors.AsType[*item.NotFoundError](err); ok {
-		if deleted, _, err := store.Deleted(ctx); err == nil && slices.ContainsFunc(deleted, func(t item.Trashed) bool { return t.ID == missing.ID }) {
+		if deleted, _, err := store.Deleted(ctx); err == nil && slices.ContainsFunc(deleted, func(t storage.Trashed) bool { return t.ID == missing.ID }) {
 			return fmt.Errorf("%w: it is deleted; run `%s restore %d` to restore it", missing, c.Program, missing.ID)
 		}
 		return err
@@ -138,7 +139,7 @@ func (c Base) explain(ctx context.Context, err error, ws *workspace.Workspace, s
 	if _, none := errors.AsType[*item.NothingToClaimError](err); none {
 		return fmt.Errorf("%w; `%s list` shows who holds what", err, c.Program)
 	}
-	if _, changed := errors.AsType[*item.ChangedError](err); changed {
+	if _, changed := errors.AsType[*storage.ChangedError](err); changed {
 		return errors.New("the item or a related item has changed in the meantime; run the command again")
 	}
 	return err
@@ -173,7 +174,7 @@ func (c Base) ExplainHeld(err error, what string) error {
 }
 
 // pathOf returns the directory of a store, "" if it has none.
-func pathOf(s item.Store) string {
+func pathOf(s storage.Store) string {
 	files, ok := s.(*local.Store)
 	if !ok {
 		return ""
@@ -188,7 +189,7 @@ type lister interface {
 }
 
 // others names the projects that the database has, as far as the role may see them.
-func others(ctx context.Context, store item.Store) string {
+func others(ctx context.Context, store storage.Store) string {
 	const maximum, longest = 10, 60
 	database, ok := store.(lister)
 	if !ok {

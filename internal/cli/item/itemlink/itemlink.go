@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 	"github.com/copse-dev/copse/internal/workflow/claims"
@@ -57,7 +58,7 @@ program tic ignores.`,
 	f.StringVar(&worktree, "worktree", "", "set the `directory` of the worktree; empty clears it")
 	f.StringVar(&pullRequest, "pr", "", "set the pull request: a `number`, owner/name#12, or a URL; empty clears it")
 	output.JSONFlag[linked](cmd, &asJSON)
-	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
+	cmd.RunE = c.Run(func(ctx context.Context, s storage.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err
@@ -131,7 +132,7 @@ repository runs. An item that another agent holds is refused.`,
 	f.BoolVar(&o.NewWorktree, "worktree", false, "create a new worktree, .worktrees/<branch> in the main one")
 	f.BoolVar(&run, "run", false, "run the command")
 	output.JSONFlag[started](cmd, &asJSON)
-	cmd.RunE = c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s item.Store, args []string) error {
+	cmd.RunE = c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s storage.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err
@@ -180,7 +181,7 @@ repository runs. An item that another agent holds is refused.`,
 }
 
 // begun prints what the start of work on an item has changed.
-func (c cli) begun(ctx context.Context, s item.Store, plan backlog.Start) error {
+func (c cli) begun(ctx context.Context, s storage.Store, plan backlog.Start) error {
 	it, err := s.Item(ctx, plan.ID)
 	if err != nil {
 		return err

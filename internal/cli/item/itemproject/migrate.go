@@ -8,8 +8,8 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
-	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/postgres"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // migration is a migration in JSON.
@@ -29,7 +29,7 @@ requires it. No other command changes tables. The command requires a role that c
 schema in the database.`,
 		Example: "  COPSE_ITEMS=postgres://owner@db.example/team " + c.Project("migrate")[2:],
 		Args:    app.NoArgs,
-		RunE: c.Run(func(ctx context.Context, s item.Store, _ []string) error {
+		RunE: c.Run(func(ctx context.Context, s storage.Store, _ []string) error {
 			db, ok := s.(*postgres.Store)
 			if !ok {
 				return itemcmd.ErrNoDatabase

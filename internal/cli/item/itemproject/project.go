@@ -20,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/postgres"
 	"github.com/copse-dev/copse/internal/item/remerge"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
@@ -86,7 +87,7 @@ parent directory, does not change. There are three ways to store the items:
 
 "doctor" shows the active mode.`,
 		Args: app.NoArgs,
-		RunE: c.RunIn(func(ctx context.Context, ws *workspace.Workspace, store item.Store, _ []string) error {
+		RunE: c.RunIn(func(ctx context.Context, ws *workspace.Workspace, store storage.Store, _ []string) error {
 			s, ok := store.(*local.Store)
 			if !ok {
 				return c.initDatabase(ctx, store, asJSON, share || driver)
@@ -141,7 +142,7 @@ func (c cli) explainModes(ctx context.Context, s *local.Store) error {
 }
 
 // initDatabase creates the project in the database that the user chose.
-func (c cli) initDatabase(ctx context.Context, s item.Store, asJSON, files bool) error {
+func (c cli) initDatabase(ctx context.Context, s storage.Store, asJSON, files bool) error {
 	if files {
 		return app.UsageError("--shared and --merge-driver are for items in files, and those of this project are in a database")
 	}
@@ -159,7 +160,7 @@ func (c cli) initDatabase(ctx context.Context, s item.Store, asJSON, files bool)
 
 // approve lets copse contact the remote of a shared store, because the user asked for the store or
 // its sync.
-func (c cli) approve(ws *workspace.Workspace, s item.Store) {
+func (c cli) approve(ws *workspace.Workspace, s storage.Store) {
 	if err := ws.Sync(s).Approve(); err != nil {
 		c.Env.Notef("note: claims reach the remote only with `%s`: %v", strings.TrimSpace(c.Project("sync")), err)
 	}
@@ -208,7 +209,7 @@ func (c cli) iterationList() *cobra.Command {
 		Short:   "List the iterations; a star marks the current one",
 		Example: c.Project("iteration list"),
 		Args:    app.NoArgs,
-		RunE: c.Run(func(ctx context.Context, s item.Store, _ []string) error {
+		RunE: c.Run(func(ctx context.Context, s storage.Store, _ []string) error {
 			config, err := s.Config(ctx)
 			if err != nil {
 				return err
@@ -242,7 +243,7 @@ func (c cli) iterationSet() *cobra.Command {
 		ValidArgsFunction: c.CompleteConfig(func(config item.Config) []string {
 			return config.Iterations
 		}),
-		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
+		RunE: c.Run(func(ctx context.Context, s storage.Store, args []string) error {
 			if err := s.SetIteration(ctx, args[0]); err != nil {
 				return err
 			}
@@ -280,7 +281,7 @@ const backend = "local"
 const database = "postgres"
 
 // backendOf returns the name of the backend of a store.
-func backendOf(s item.Store) string {
+func backendOf(s storage.Store) string {
 	if _, ok := s.(*local.Store); ok {
 		return backend
 	}
@@ -342,7 +343,7 @@ entry of a list; with --json, it prints an object with that key.`,
 		Example:   c.Project("config get statuses"),
 		ValidArgs: keys(),
 		Args:      app.Args(0, 1, "no argument, or KEY"),
-		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
+		RunE: c.Run(func(ctx context.Context, s storage.Store, args []string) error {
 			if len(args) > 0 && !slices.Contains(keys(), args[0]) {
 				return unknownKey(args[0])
 			}
@@ -403,7 +404,7 @@ func (c cli) configSet() *cobra.Command {
 		Example:   c.Project("config set current_iteration sprint-2") + "\n" + c.Project("config set done_statuses review,done"),
 		ValidArgs: []string{"current_iteration", "done_statuses", "types", "statuses"},
 		Args:      app.Args(2, 2, "KEY and VALUE"),
-		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
+		RunE: c.Run(func(ctx context.Context, s storage.Store, args []string) error {
 			var set configured
 			var err error
 			switch key := args[0]; {
@@ -437,7 +438,7 @@ func (c cli) configSet() *cobra.Command {
 }
 
 // setValues changes the types or the statuses of a project in a database.
-func setValues(ctx context.Context, s item.Store, key string, values []string) (types, statuses []string, err error) {
+func setValues(ctx context.Context, s storage.Store, key string, values []string) (types, statuses []string, err error) {
 	db, ok := s.(*postgres.Store)
 	if !ok {
 		return nil, nil, fmt.Errorf("config key %q is read-only; edit .tic/config.yml", key)
@@ -464,7 +465,7 @@ prints the git commands that finish the merge; with --add, it runs the first one
 code is 1 if problems remain.`,
 		Example: "  " + strings.TrimSuffix(c.InitCommand, "init") + "doctor --repair",
 		Args:    app.NoArgs,
-		RunE: c.Run(func(ctx context.Context, store item.Store, _ []string) error {
+		RunE: c.Run(func(ctx context.Context, store storage.Store, _ []string) error {
 			s, ok := store.(*local.Store)
 			if !ok {
 				return c.examine(ctx, store, repair || add, asJSON)
@@ -507,7 +508,7 @@ const inDatabase local.Mode = "database"
 
 // examine reports problems of a project in a database. None of them can be repaired without a
 // decision.
-func (c cli) examine(ctx context.Context, s item.Store, repair, asJSON bool) error {
+func (c cli) examine(ctx context.Context, s storage.Store, repair, asJSON bool) error {
 	if repair {
 		return app.UsageError("--repair is for items in files, and those of this project are in a database")
 	}

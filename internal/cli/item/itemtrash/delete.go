@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
@@ -43,7 +44,7 @@ shows the effects and asks; elsewhere, pass --yes. An item that another agent ho
 without --steal.`,
 		Example: fmt.Sprintf("  %[1]s delete 3 --yes\n  %[1]s delete 2 --yes --steal", c.Program),
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
-		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
+		RunE: c.Run(func(ctx context.Context, s storage.Store, args []string) error {
 			id, err := itemcmd.ParseID(args[0])
 			if err != nil {
 				return err
@@ -107,7 +108,7 @@ func (c cli) restore() *cobra.Command {
 			}
 			return c.CompleteDeleted(cmd, args, prefix)
 		},
-		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
+		RunE: c.Run(func(ctx context.Context, s storage.Store, args []string) error {
 			id, err := itemcmd.ParseID(args[0])
 			if err != nil {
 				return err

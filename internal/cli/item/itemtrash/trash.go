@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
@@ -49,7 +50,7 @@ func (c cli) trashList() *cobra.Command {
 deletion, type, status, and title, separated by tabs.`,
 		Example: "  " + c.Program + " trash list",
 		Args:    app.NoArgs,
-		RunE: c.Run(func(ctx context.Context, s item.Store, _ []string) error {
+		RunE: c.Run(func(ctx context.Context, s storage.Store, _ []string) error {
 			found, warnings, err := s.Deleted(ctx)
 			if err != nil {
 				return err
@@ -89,7 +90,7 @@ later, and their IDs are not used again. At a terminal, the command lists the it
 elsewhere, pass --yes.`,
 		Example: fmt.Sprintf("  %[1]s trash purge 3 --yes\n  %[1]s trash purge --all --yes", c.Program),
 		Args:    cobra.ArbitraryArgs, ValidArgsFunction: c.CompleteDeleted,
-		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
+		RunE: c.Run(func(ctx context.Context, s storage.Store, args []string) error {
 			if all == (len(args) > 0) {
 				return app.UsageError("name the IDs of deleted items, or pass --all; 'trash list' shows them")
 			}
@@ -128,7 +129,7 @@ func removed(n int) string {
 }
 
 // chosenOf returns the given numbers, or those of all deleted items.
-func chosenOf(deleted []item.Trashed, args []string) ([]item.ID, error) {
+func chosenOf(deleted []storage.Trashed, args []string) ([]item.ID, error) {
 	var ids []item.ID
 	if len(args) == 0 {
 		for _, it := range deleted {
@@ -149,7 +150,7 @@ func chosenOf(deleted []item.Trashed, args []string) ([]item.ID, error) {
 }
 
 // confirmPurge shows the items to remove, and asks.
-func (c cli) confirmPurge(ctx context.Context, deleted []item.Trashed, ids []item.ID) error {
+func (c cli) confirmPurge(ctx context.Context, deleted []storage.Trashed, ids []item.ID) error {
 	if !c.Env.Interactive() {
 		return app.UsageError("refusing to remove items without confirmation; pass --yes")
 	}

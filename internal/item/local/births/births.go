@@ -20,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // name is the file of the records: a line "3 2026-01-02T15:04:05.000Z" for each number.
@@ -109,7 +110,7 @@ func (b Born) Outdated(all *item.Snapshot, next item.ID) []item.Warning {
 // Overwritten returns a warning for each item that was created here and is missing, with another
 // one under its number. An item that got another number, or was deleted, is not missing. deleted is
 // called only if an item may be missing.
-func (b Born) Overwritten(all *item.Snapshot, deleted func() ([]item.Trashed, error)) ([]item.Warning, error) {
+func (b Born) Overwritten(all *item.Snapshot, deleted func() ([]storage.Trashed, error)) ([]item.Warning, error) {
 	var missing []item.ID
 	for id, at := range b {
 		if it, err := all.Find(id); err == nil && it.Created != at {

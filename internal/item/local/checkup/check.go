@@ -22,6 +22,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/remerge"
 	"github.com/copse-dev/copse/internal/item/renumbered"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // Options are the inputs of a check.
@@ -44,7 +45,7 @@ func Check(ctx context.Context, o Options) ([]item.Warning, error) {
 	defer root.Close()
 	var found []item.Warning
 	config, err := o.Reader.Config()
-	if broken, ok := errors.AsType[*item.ConfigError](err); ok {
+	if broken, ok := errors.AsType[*storage.ConfigError](err); ok {
 		found = append(found, item.Warning{File: broken.File, Reason: broken.Reason})
 	} else if err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func (c check) overwritten(all *item.Snapshot) ([]item.Warning, error) {
 	if err != nil {
 		return nil, err
 	}
-	return born.Overwritten(all, func() ([]item.Trashed, error) {
+	return born.Overwritten(all, func() ([]storage.Trashed, error) {
 		deleted, _, err := trash.List(c.root)
 		return deleted, err
 	})

@@ -10,11 +10,13 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/remerge"
 	"github.com/copse-dev/copse/internal/item/renumbered"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
@@ -34,7 +36,7 @@ func (r reading) Tree() (merge.Tree, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
 		case err != nil:
-			return &item.ConfigError{File: name, Reason: err.Error()}
+			return &storage.ConfigError{File: name, Reason: err.Error()}
 		}
 		tree[name] = text
 		return nil
@@ -128,8 +130,8 @@ func (r rewriting) Replace(old, with merge.Tree) error {
 
 // Restore is of remerge.Files.
 func (r rewriting) Restore(id item.ID) (bool, error) {
-	err := r.Trash.Restore(id, item.Change{})
-	if item.IsRefusal(err) {
+	err := r.Trash.Restore(id, history.Change{})
+	if storage.IsRefusal(err) {
 		return false, nil
 	}
 	return err == nil, err

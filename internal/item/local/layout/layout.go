@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/renumbered"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
@@ -63,7 +64,7 @@ func Names(root *os.Root, dir string) ([]string, error) {
 }
 
 // Open reads the file of an item in Items or Trash. The error can be an
-// [*item.NotFoundError] or an [*item.BrokenError].
+// [*item.NotFoundError] or a [*storage.BrokenError].
 func Open(root *os.Root, dir string, id item.ID) (*ticfile.File, item.Item, error) {
 	name := dir + "/" + itemdir.FileName(id)
 	info, err := root.Lstat(name)
@@ -84,7 +85,7 @@ func Open(root *os.Root, dir string, id item.ID) (*ticfile.File, item.Item, erro
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, item.Item{}, &item.NotFoundError{ID: id}
 	case err != nil:
-		return nil, item.Item{}, &item.BrokenError{ID: id, File: name, Reason: err.Error()}
+		return nil, item.Item{}, &storage.BrokenError{ID: id, File: name, Reason: err.Error()}
 	}
 	it.ID = id
 	return content, it, nil

@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -43,11 +43,11 @@ type Search struct {
 	Shared string
 }
 
-// Find returns the directory of the store. The error can be [item.ErrNoProject].
+// Find returns the directory of the store. The error can be [storage.ErrNoProject].
 func (p Search) Find() (rooted.Dir, error) {
 	if path, ok, err := p.elsewhere(); ok || err != nil {
 		if info, err := os.Stat(path); ok && (err != nil || !info.IsDir()) {
-			return rooted.Dir{}, item.ErrNoProject
+			return rooted.Dir{}, storage.ErrNoProject
 		}
 		return rooted.Dir{Wall: path, Name: "."}, err
 	}
@@ -66,7 +66,7 @@ func (p Search) Find() (rooted.Dir, error) {
 		}
 		opened, err := store.Open()
 		if errors.Is(err, rooted.ErrOutside) {
-			return rooted.Dir{}, &item.ConfigError{
+			return rooted.Dir{}, &storage.ConfigError{
 				File:   Name,
 				Reason: "is a symbolic link that leads out of the project; replace it with the directory, or name the directory in items.directory of your own settings",
 			}
@@ -76,7 +76,7 @@ func (p Search) Find() (rooted.Dir, error) {
 			return store, nil
 		}
 	}
-	return rooted.Dir{}, item.ErrNoProject
+	return rooted.Dir{}, storage.ErrNoProject
 }
 
 func (p Search) elsewhere() (dir string, ok bool, err error) {
@@ -84,7 +84,7 @@ func (p Search) elsewhere() (dir string, ok bool, err error) {
 		return "", false, nil
 	}
 	if dir, ok, err = p.Elsewhere(); err != nil {
-		return "", false, &item.ConfigError{File: Name, Reason: "cannot be found: " + err.Error()}
+		return "", false, &storage.ConfigError{File: Name, Reason: "cannot be found: " + err.Error()}
 	}
 	return dir, ok, nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/births"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/renumbered"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/rooted"
 )
@@ -112,10 +113,10 @@ func parseConfiguration(data []byte) (configuration, error) {
 
 // ConfigError returns the error of a configuration that cannot be used.
 func ConfigError(err error) error {
-	return &item.ConfigError{File: layout.Config, Reason: err.Error()}
+	return &storage.ConfigError{File: layout.Config, Reason: err.Error()}
 }
 
-// Config returns the values of the configuration. The error can be an [*item.ConfigError].
+// Config returns the values of the configuration. The error can be a [*storage.ConfigError].
 func (r *Reader) Config() (item.Config, error) {
 	c, err := r.config.Get()
 	if err != nil {
@@ -129,9 +130,9 @@ func (r *Reader) Config() (item.Config, error) {
 	return c.values, nil
 }
 
-// Explain returns an [*item.ConfigError] for an error of reading the configuration.
+// Explain returns a [*storage.ConfigError] for an error of reading the configuration.
 func (r *Reader) Explain(err error) error {
-	if _, ok := errors.AsType[*item.ConfigError](err); ok {
+	if _, ok := errors.AsType[*storage.ConfigError](err); ok {
 		return err
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -288,7 +289,7 @@ func (r *Reader) FilesWithProblems() []string {
 	return r.index.FilesWithProblems()
 }
 
-// Item reads one item. The error can be an [*item.NotFoundError] or an [*item.BrokenError].
+// Item reads one item. The error can be an [*item.NotFoundError] or a [*storage.BrokenError].
 func (r *Reader) Item(id item.ID) (item.Item, error) {
 	root, err := r.Root()
 	if err != nil {
@@ -323,7 +324,7 @@ func Anywhere(root *os.Root, id item.ID) (it item.Item, deleted bool, err error)
 // Unmerged returns both versions of an item whose file could not be read because git could not
 // merge it; ok is false if err has another reason.
 func (r *Reader) Unmerged(err error) (it item.Item, ok bool) {
-	broken, isBroken := errors.AsType[*item.BrokenError](err)
+	broken, isBroken := errors.AsType[*storage.BrokenError](err)
 	if !isBroken || broken.Reason != ticfile.ErrConflict.Error() {
 		return item.Item{}, false
 	}

@@ -30,9 +30,11 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/historydir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
@@ -58,7 +60,7 @@ type pending struct {
 	Children   []item.ID `json:"children,omitempty"`
 	Dependents []item.ID `json:"dependents,omitempty"`
 	// Change is what the history of the item gets.
-	Change item.Change `json:"change,omitzero"`
+	Change history.Change `json:"change,omitzero"`
 }
 
 // steps returns the item that it is done to, and the directories that its file moves
@@ -72,7 +74,7 @@ func (p pending) steps() (id item.ID, from, to string) {
 
 // Delete deletes an item. change is what its history gets, and the time of the deletion. The
 // preview says which others refer to the item.
-func (t Trash) Delete(id item.ID, p item.Preview, change item.Change) error {
+func (t Trash) Delete(id item.ID, p item.Preview, change history.Change) error {
 	if _, err := t.Tx.Root().Lstat(layout.Trashed(id)); !errors.Is(err, fs.ErrNotExist) {
 		return &item.InvalidError{
 			Field:   "id",
@@ -83,7 +85,7 @@ func (t Trash) Delete(id item.ID, p item.Preview, change item.Change) error {
 }
 
 // Restore brings a deleted item back. change is what its history gets; the zero Change is none.
-func (t Trash) Restore(id item.ID, change item.Change) error {
+func (t Trash) Restore(id item.ID, change history.Change) error {
 	return t.perform(pending{Restore: id, Change: change})
 }
 
@@ -99,7 +101,7 @@ func (t Trash) Finish() error {
 	var p pending
 	if json.Unmarshal(data, &p) == nil && t.begun(p) {
 		// A file that has become unreadable or unchangeable blocks nobody.
-		if err := t.follow(p); err != nil && !item.IsRefusal(err) {
+		if err := t.follow(p); err != nil && !storage.IsRefusal(err) {
 			return fmt.Errorf("finish the interrupted change: %w", err)
 		}
 	}
@@ -159,7 +161,7 @@ func (t Trash) follow(p pending) error {
 }
 
 // withChange returns files with the history of an item that was moved, before the last of them.
-func (t Trash) withChange(c item.Change, it *item.Item, files []lockedstore.File) ([]lockedstore.File, error) {
+func (t Trash) withChange(c history.Change, it *item.Item, files []lockedstore.File) ([]lockedstore.File, error) {
 	if c.ID == "" { // recorded by an earlier version
 		return files, nil
 	}
@@ -242,12 +244,12 @@ func (t Trash) Purge(ids ...item.ID) error {
 }
 
 // List returns the items in the trash, by number, and what in it cannot be read.
-func List(root *os.Root) ([]item.Trashed, []item.Warning, error) {
+func List(root *os.Root) ([]storage.Trashed, []item.Warning, error) {
 	names, err := layout.Names(root, layout.Trash)
 	if err != nil {
 		return nil, nil, err
 	}
-	var found []item.Trashed
+	var found []storage.Trashed
 	var warnings []item.Warning
 	for _, name := range names {
 		id, err := itemdir.Number(name)
@@ -255,16 +257,16 @@ func List(root *os.Root) ([]item.Trashed, []item.Warning, error) {
 			continue // not ours
 		}
 		content, it, err := layout.Open(root, layout.Trash, id)
-		if broken, ok := errors.AsType[*item.BrokenError](err); ok {
+		if broken, ok := errors.AsType[*storage.BrokenError](err); ok {
 			warnings = append(warnings, item.Warning{File: broken.File, Reason: broken.Reason})
 			continue
 		}
 		if err != nil {
 			continue // restored meanwhile
 		}
-		found = append(found, item.Trashed{Summary: it.Summary, At: content.Deleted()})
+		found = append(found, storage.Trashed{Summary: it.Summary, At: content.Deleted()})
 	}
-	slices.SortFunc(found, func(a, b item.Trashed) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(found, func(a, b storage.Trashed) int { return cmp.Compare(a.ID, b.ID) })
 	slices.SortFunc(warnings, func(a, b item.Warning) int { return cmp.Compare(a.File, b.File) })
 	return found, warnings, nil
 }

@@ -20,11 +20,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/postgres/bounded"
 	"github.com/copse-dev/copse/internal/item/postgres/describe"
 	"github.com/copse-dev/copse/internal/item/postgres/schema"
 	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // Options say how to connect.
@@ -103,7 +103,7 @@ func (p *Pool) connected() (*pgxpool.Pool, error) {
 	}
 	config, err := p.o.Config()
 	if err != nil {
-		return nil, &item.StoreError{Problem: err.Error(), Next: "Correct COPSE_ITEMS or items.database in your settings."}
+		return nil, &storage.StoreError{Problem: err.Error(), Next: "Correct COPSE_ITEMS or items.database in your settings."}
 	}
 	if config.MaxConns > maxConnections {
 		config.MaxConns = maxConnections
@@ -141,11 +141,11 @@ func (p *Pool) Ready(ctx context.Context) (*pgxpool.Pool, error) {
 func checkVersion(version int) error {
 	switch latest := schema.Latest(); {
 	case version == 0:
-		return &item.StoreError{Problem: "the database has no tables of work items yet", Next: "Ask its owner to run `copse item migrate` once."}
+		return &storage.StoreError{Problem: "the database has no tables of work items yet", Next: "Ask its owner to run `copse item migrate` once."}
 	case version < latest:
-		return &item.StoreError{Problem: "the tables of work items are older than this program needs", Next: "Ask the owner of the database to run `copse item migrate`."}
+		return &storage.StoreError{Problem: "the tables of work items are older than this program needs", Next: "Ask the owner of the database to run `copse item migrate`."}
 	case version > latest:
-		return &item.StoreError{Problem: "the tables of work items are newer than this program", Next: "Upgrade copse."}
+		return &storage.StoreError{Problem: "the tables of work items are newer than this program", Next: "Upgrade copse."}
 	}
 	return nil
 }
@@ -225,8 +225,8 @@ func (p *Pool) Transaction(ctx context.Context, limit time.Duration, do func(ctx
 		}
 		return err
 	})
-	if failed, ok := errors.AsType[*item.StoreError](err); ok && uncertain {
-		return &item.StoreError{
+	if failed, ok := errors.AsType[*storage.StoreError](err); ok && uncertain {
+		return &storage.StoreError{
 			Problem: "the connection to the database was lost while the change was being saved, so the change may have been made or not",
 			Next:    "Look at the item before you repeat the change.", Err: failed.Err,
 		}

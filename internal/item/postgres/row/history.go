@@ -8,12 +8,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
 )
 
 // History returns the history of an item, of all items for 0, the latest last.
-func History(ctx context.Context, db Querier, project int64, id item.ID) ([]item.Change, error) {
+func History(ctx context.Context, db Querier, project int64, id item.ID) ([]history.Change, error) {
 	const newest = " order by at desc, seq desc limit $2"
-	query, args := "select entry from copse.history where project_id = $1"+newest, []any{project, int64(item.MaxHistory)}
+	query, args := "select entry from copse.history where project_id = $1"+newest, []any{project, int64(history.MaxChanges)}
 	if id != 0 {
 		query, args = "select entry from copse.history where project_id = $1 and item_id = $3 order by seq desc limit $2", append(args, int64(id))
 	}
@@ -25,9 +26,9 @@ func History(ctx context.Context, db Querier, project int64, id item.ID) ([]item
 	if err != nil {
 		return nil, err
 	}
-	var log []item.Change
+	var log []history.Change
 	for _, entry := range slices.Backward(entries) {
-		var c item.Change
+		var c history.Change
 		if json.Unmarshal([]byte(entry), &c) == nil { // what nobody can read is not shown
 			log = append(log, c)
 		}

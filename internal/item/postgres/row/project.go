@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/moved"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // Querier reads: the pool, a connection, or a transaction.
@@ -38,13 +39,13 @@ const ProjectColumns = "p.id, p.version, p.next_id, p.types, p.statuses, p.done_
 const SelectProject = "select " + ProjectColumns + " from copse.project p where p.name = $1"
 
 // Scan reads the row of the project with the name of p. Without one, the error is an
-// [*item.NoProjectError].
+// [*storage.NoProjectError].
 func (p *Project) Scan(r pgx.Row) error {
 	c := &p.Config
 	var mark string
 	err := r.Scan(&p.ID, &p.Version, &c.NextID, &c.Types, &c.Statuses, &c.DoneStatuses, &c.Iterations, &c.CurrentIteration, &mark, &p.Now)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return &item.NoProjectError{Name: p.Name}
+		return &storage.NoProjectError{Name: p.Name}
 	}
 	if err != nil {
 		return err

@@ -1,7 +1,7 @@
 // Package sqlerror sorts the errors of a database, and words them for a person.
 //
 // [Passing] says whether the same may succeed later, [Connecting] and [Lost] what became of the
-// connection. [Explain] makes an [*item.StoreError] that says what was wrong and what to do.
+// connection. [Explain] makes a [*storage.StoreError] that says what was wrong and what to do.
 // The server's text is foreign: this package cleans it, cuts it, and puts it on one line.
 package sqlerror
 
@@ -20,8 +20,10 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/postgres/address"
 	"github.com/copse-dev/copse/internal/item/postgres/bounded"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // Explain words an error of the database for a person, with what to do. An error of the
@@ -34,29 +36,29 @@ func Explain(err error) error {
 		return err
 	}
 	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return &item.StoreError{Problem: problem(answer), Next: remedy(answer.Code), Err: err}
+		return &storage.StoreError{Problem: problem(answer), Next: remedy(answer.Code), Err: err}
 	}
 	if Connecting(err) && strings.Contains(err.Error(), strconv.Quote(address.NoPassword)) {
-		return &item.StoreError{
+		return &storage.StoreError{
 			Problem: "the database of work items asks for the password in clear text, and does not prove its identity; the password was not sent",
 			Next: "Let the server use scram-sha-256, or set an sslmode that verifies its certificate. " +
 				"If you trust the server and the network, add require_auth=password to the address.", Err: err,
 		}
 	}
 	if Connecting(err) && !bounded.Exceeded(err) {
-		return &item.StoreError{
+		return &storage.StoreError{
 			Problem: "the database of work items cannot be reached: " + Clean(once(err.Error())),
 			Next:    "Check that it runs, and that COPSE_ITEMS or items.database in your settings has its address.", Err: err,
 		}
 	}
 	if Lost(err) && !bounded.Exceeded(err) {
-		return &item.StoreError{Problem: "the connection to the database of work items was lost: " + Clean(err.Error()), Next: "Try again.", Err: err}
+		return &storage.StoreError{Problem: "the connection to the database of work items was lost: " + Clean(err.Error()), Next: "Try again.", Err: err}
 	}
 	problem := "the database of work items answered in a way that is not understood: " + Clean(err.Error())
 	if bounded.Exceeded(err) {
 		problem = "the database of work items sent more than this program reads: " + Clean(err.Error())
 	}
-	return &item.StoreError{
+	return &storage.StoreError{
 		Problem: problem,
 		Next:    "Check that COPSE_ITEMS or items.database in your settings has the address of a PostgreSQL server with the tables of copse.", Err: err,
 	}
@@ -64,7 +66,7 @@ func Explain(err error) error {
 
 // ErrSilent reports that the database took too long to answer.
 func ErrSilent(limit time.Duration) error {
-	return &item.StoreError{
+	return &storage.StoreError{
 		Problem: fmt.Sprintf("the database of work items did not answer within %s", limit),
 		Next:    "Look at the item before you repeat a change. Check the database and the network if it happens again.",
 		Err:     context.DeadlineExceeded,
@@ -73,14 +75,14 @@ func ErrSilent(limit time.Duration) error {
 
 // isOurs reports whether an error already has its words.
 func isOurs(err error) bool {
-	_, store := errors.AsType[*item.StoreError](err)
+	_, store := errors.AsType[*storage.StoreError](err)
 	_, invalid := errors.AsType[*item.InvalidError](err)
-	_, changed := errors.AsType[*item.ChangedError](err)
-	_, config := errors.AsType[*item.ConfigError](err)
+	_, changed := errors.AsType[*storage.ChangedError](err)
+	_, config := errors.AsType[*storage.ConfigError](err)
 	_, held := errors.AsType[*item.HeldError](err)
 	_, nothing := errors.AsType[*item.NothingToClaimError](err)
-	_, undo := errors.AsType[*item.UndoError](err)
-	return held || nothing || undo || store || invalid || changed || config || item.IsNotFound(err) || errors.Is(err, item.ErrNoProject)
+	_, undo := errors.AsType[*history.UndoError](err)
+	return held || nothing || undo || store || invalid || changed || config || item.IsNotFound(err) || errors.Is(err, storage.ErrNoProject)
 }
 
 // Clean returns what a server wrote on one line, without anything that a terminal or a

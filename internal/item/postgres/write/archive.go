@@ -10,9 +10,11 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/archive"
+	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/moved"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // Enter makes the project of everything that the store with the name from keeps, compares what the
@@ -41,7 +43,7 @@ func Enter(ctx context.Context, tx pgx.Tx, name, from string, all archive.Archiv
 func (w *Writer) makeRoom(all archive.Archive) (same bool, err error) {
 	name := w.Project.Name
 	err = w.Project.Scan(w.tx.QueryRow(w.ctx, row.SelectProject+" for update", sqltext.Encode(name)))
-	if errors.Is(err, item.ErrNoProject) {
+	if errors.Is(err, storage.ErrNoProject) {
 		return false, nil
 	}
 	if err != nil {
@@ -56,7 +58,7 @@ func (w *Writer) makeRoom(all archive.Archive) (same bool, err error) {
 		case all.Compare(found) == nil:
 			return true, nil
 		case !found.Empty():
-			return false, &item.StoreError{
+			return false, &storage.StoreError{
 				Problem: fmt.Sprintf("the project %q in the database has items of its own (%s)", name, found.Count()),
 				Next:    "Choose another name for the project: add ?project=NAME to the address.",
 			}
@@ -153,7 +155,7 @@ func (w *Writer) Archive() (archive.Archive, error) {
 			r.Comments = append(r.Comments, item.Comment{Author: author, Date: date, Body: body})
 		}},
 		{"select item_id, entry, '', '' from copse.history where project_id = $1 order by item_id, seq", func(id item.ID, entry, _, _ string) {
-			var c item.Change
+			var c history.Change
 			if json.Unmarshal([]byte(entry), &c) == nil {
 				r := record(id)
 				r.History = append(r.History, c)

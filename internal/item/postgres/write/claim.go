@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
@@ -125,7 +126,7 @@ func (w *Writer) endClaim(id item.ID) {
 }
 
 func (w *Writer) logTheft(id item.ID, from *item.Claim) error {
-	theft := w.entry(item.Stolen, id)
+	theft := w.entry(history.Stolen, id)
 	theft.StolenFrom = from.Holder.String()
 	return w.log(theft)
 }

@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
 // log adds a change to the history of an item, which keeps the latest ones. The row of the
 // item must be locked, or be written by an earlier statement of the batch.
-func (w *Writer) log(c item.Change) error {
+func (w *Writer) log(c history.Change) error {
 	entry, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -19,35 +20,35 @@ func (w *Writer) log(c item.Change) error {
 		select $1, $2, coalesce(max(seq), 0) + 1, $3, $4 from copse.history where project_id = $1 and item_id = $2`,
 		w.Project.ID, int64(c.Item), c.At, string(entry))
 	w.queue(`delete from copse.history where project_id = $1 and item_id = $2 and seq <=
-		(select max(seq) from copse.history where project_id = $1 and item_id = $2) - $3`, w.Project.ID, int64(c.Item), int64(item.MaxHistory))
+		(select max(seq) from copse.history where project_id = $1 and item_id = $2) - $3`, w.Project.ID, int64(c.Item), int64(history.MaxChanges))
 	return nil
 }
 
 // entry returns a change by the agent of the writer.
-func (w *Writer) entry(kind item.Kind, id item.ID) item.Change {
-	return item.NewChange(kind, id, w.by, w.timestamp())
+func (w *Writer) entry(kind history.Kind, id item.ID) history.Change {
+	return history.NewChange(kind, id, w.by, w.timestamp())
 }
 
 // Undo undoes a change of an item.
-func (w *Writer) Undo(id item.ID, change string, steal bool) (item.Change, error) {
+func (w *Writer) Undo(id item.ID, change string, steal bool) (history.Change, error) {
 	it, err := row.FindItem(w.ctx, w.tx, w.Project.ID, id, row.Live, row.Deleted)
 	if err != nil {
-		return item.Change{}, err
+		return history.Change{}, err
 	}
 	log, err := row.History(w.ctx, w.tx, w.Project.ID, id)
 	if err != nil {
-		return item.Change{}, err
+		return history.Change{}, err
 	}
-	u, err := item.PlanUndo(&it.Item, it.State == row.Deleted, log, change)
+	u, err := history.PlanUndo(&it.Item, it.State == row.Deleted, log, change)
 	if err != nil {
-		return item.Change{}, err
+		return history.Change{}, err
 	}
 	if !u.Restore { // a deleted item has no claim
 		if err := w.lockItem(id); err != nil {
-			return item.Change{}, err
+			return history.Change{}, err
 		}
 		if err := w.checkHolder(id, steal); err != nil {
-			return item.Change{}, err
+			return history.Change{}, err
 		}
 	}
 	w.undoes = u.Change.ID
@@ -72,7 +73,7 @@ func (w *Writer) discard(id item.ID, change string, steal bool) error {
 		return err
 	}
 	if len(others) > 0 {
-		return &item.UndoError{ID: id, Change: change, Reason: "other items refer to it; delete it if nobody needs it"}
+		return &history.UndoError{ID: id, Change: change, Reason: "other items refer to it; delete it if nobody needs it"}
 	}
 	return w.Delete(id, "", steal)
 }
@@ -85,7 +86,7 @@ func (w *Writer) takeBack(id item.ID, c item.Comment) error {
 	var a assignments
 	a.set("updated", w.timestamp())
 	w.store(id, a)
-	taken := w.entry(item.Uncommented, id)
+	taken := w.entry(history.Uncommented, id)
 	taken.Comment, taken.Undoes = &c, w.undoes
 	return w.log(taken)
 }

@@ -6,8 +6,10 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // Delete takes an item out of those that refer to it, and notes in its row which they were.
@@ -29,7 +31,7 @@ func (w *Writer) Delete(id item.ID, seen item.Fingerprint, steal bool) error {
 		return err
 	}
 	if seen != "" && seen != preview.Fingerprint {
-		return &item.ChangedError{ID: id}
+		return &storage.ChangedError{ID: id}
 	}
 	if err := w.finish(id, steal); err != nil {
 		return err
@@ -52,7 +54,7 @@ func (w *Writer) Delete(id item.ID, seen item.Fingerprint, steal bool) error {
 	a.set("lost_children", sqltext.Numbers(r.Lost.Children))
 	a.set("lost_dependents", sqltext.Numbers(r.Lost.Dependents))
 	w.store(id, a)
-	change := w.entry(item.Deleted, id)
+	change := w.entry(history.Deleted, id)
 	change.Undoes = w.undoes
 	return w.log(change)
 }
@@ -117,7 +119,7 @@ func (w *Writer) Restore(id item.ID) (item.Item, error) {
 		a.set("lost_dependents", sqltext.Numbers(o.Lost.Dependents))
 		w.store(other, a)
 	}
-	change := w.entry(item.Restored, id)
+	change := w.entry(history.Restored, id)
 	change.Undoes = w.undoes
 	return it.Item, w.log(change)
 }

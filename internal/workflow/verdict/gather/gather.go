@@ -13,7 +13,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
-	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
@@ -154,7 +154,7 @@ func (v *Verdicts) items(ctx context.Context, s shape) error {
 	}
 	links, err := v.o.Items.Links(ctx)
 	if err != nil || len(links) == 0 {
-		if errors.Is(err, item.ErrNoProject) {
+		if errors.Is(err, storage.ErrNoProject) {
 			return nil
 		}
 		return err

@@ -1,4 +1,6 @@
-package item
+// Package history describes the changes of work items: [NewUpdate] returns the difference between
+// two versions of an item, and [PlanUndo] decides whether and how a change can be undone.
+package history
 
 import (
 	"crypto/rand"
@@ -6,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/xec/family"
 )
 
@@ -31,17 +34,17 @@ const (
 type Change struct {
 	// ID identifies the change: some letters and digits that are unique for the item. It is "" for
 	// a change Elsewhere.
-	ID   string `json:"id,omitempty"`
-	Item ID     `json:"item"`
-	At   string `json:"at"` // as Summary.Updated
-	By   Agent  `json:"by,omitzero"`
-	Kind Kind   `json:"kind"`
+	ID   string     `json:"id,omitempty"`
+	Item item.ID    `json:"item"`
+	At   string     `json:"at"` // as Summary.Updated
+	By   item.Agent `json:"by,omitzero"`
+	Kind Kind       `json:"kind"`
 	// Before and After have the fields that an update changed.
-	Before Patch `json:"before,omitzero"`
-	After  Patch `json:"after,omitzero"`
+	Before item.Patch `json:"before,omitzero"`
+	After  item.Patch `json:"after,omitzero"`
 	// Cut names the fields whose values are too long to store.
-	Cut     []string `json:"cut,omitempty"`
-	Comment *Comment `json:"comment,omitempty"`
+	Cut     []string      `json:"cut,omitempty"`
+	Comment *item.Comment `json:"comment,omitempty"`
 	// StolenFrom is the agent that the item was taken from.
 	StolenFrom string `json:"stolen_from,omitempty"`
 	// Undoes is the ID of the undone change.
@@ -49,15 +52,15 @@ type Change struct {
 }
 
 const (
-	// MaxHistory is the number of changes of an item in a history, the latest ones.
-	MaxHistory = 100
-	// MaxHistoryText is the maximum size of a value in a history in bytes, up to which a change can
+	// MaxChanges is the number of changes of an item in a history, the latest ones.
+	MaxChanges = 100
+	// MaxText is the maximum size of a value in a history in bytes, up to which a change can
 	// be undone.
-	MaxHistoryText = 64 << 10
+	MaxText = 64 << 10
 )
 
 // NewChange returns a change of an item by an agent, at a time as Summary.Updated has it.
-func NewChange(kind Kind, id ID, by Agent, at string) Change {
+func NewChange(kind Kind, id item.ID, by item.Agent, at string) Change {
 	by.Session, by.Process = "", family.Process{} // of no use after they ended
 	return Change{ID: strings.ToLower(rand.Text()[:changeIDLength]), Item: id, At: at, By: by, Kind: kind}
 }
@@ -65,28 +68,28 @@ func NewChange(kind Kind, id ID, by Agent, at string) Change {
 const changeIDLength = 8
 
 // NewUpdate returns the change of an update; false if only the time of the last update differs.
-func NewUpdate(before, after *Item, by Agent) (Change, bool) {
+func NewUpdate(before, after *item.Item, by item.Agent) (Change, bool) {
 	c := NewChange(Updated, after.ID, by, after.Updated)
 	was, is := patchOf(before), patchOf(after)
 	for _, f := range patchFields() {
 		if f.same(&was, &is) {
 			continue
 		}
-		if f.size(&was) > MaxHistoryText || f.size(&is) > MaxHistoryText {
+		if f.size(&was) > MaxText || f.size(&is) > MaxText {
 			c.Cut = append(c.Cut, f.name)
 			continue
 		}
 		f.copy(&c.Before, &was)
 		f.copy(&c.After, &is)
 	}
-	return c, len(c.Cut) > 0 || c.After != (Patch{})
+	return c, len(c.Cut) > 0 || c.After != (item.Patch{})
 }
 
 // NewComment returns the change of a new comment. A comment that is too long to store cannot be
 // undone.
-func NewComment(id ID, said Comment, by Agent) Change {
+func NewComment(id item.ID, said item.Comment, by item.Agent) Change {
 	c := NewChange(Commented, id, by, said.Date)
-	if len(said.Body) > MaxHistoryText {
+	if len(said.Body) > MaxText {
 		c.Cut = []string{"comment"}
 	} else {
 		c.Comment = &said
@@ -95,11 +98,11 @@ func NewComment(id ID, said Comment, by Agent) Change {
 }
 
 // Bounded returns the changes that a history keeps, of all in the order of time.
-func Bounded(log []Change) []Change { return log[max(0, len(log)-MaxHistory):] }
+func Bounded(log []Change) []Change { return log[max(0, len(log)-MaxChanges):] }
 
 // Happened reports whether the latest change in the history of an item was completed: a backend
 // that writes the history before the item can be killed in between.
-func (c *Change) Happened(it *Item) bool {
+func (c *Change) Happened(it *item.Item) bool {
 	if !After(c.At, it.Updated) {
 		return true
 	}
@@ -126,7 +129,7 @@ func After(a, b string) bool {
 }
 
 // changedSince returns the fields that no longer have the value that the change gave them.
-func (c *Change) changedSince(is *Patch) []string {
+func (c *Change) changedSince(is *item.Patch) []string {
 	var changed []string
 	for _, f := range patchFields() {
 		if _, ok := f.text(&c.After); ok && !f.same(&c.After, is) {

@@ -1,9 +1,11 @@
-package item
+package storage
 
 import (
 	"fmt"
 	"time"
 	"unicode/utf8"
+
+	"github.com/copse-dev/copse/internal/item"
 )
 
 // Capabilities state where a [Backend] deviates from the interface. The zero Capabilities are those
@@ -51,8 +53,8 @@ type UnsupportedError struct {
 
 func (e *UnsupportedError) Error() string { return e.What }
 
-// CheckPatch returns an [*InvalidError] for a text of a patch that is too long.
-func (l Limits) CheckPatch(p Patch) error {
+// CheckPatch returns an [*item.InvalidError] for a text of a patch that is too long.
+func (l Limits) CheckPatch(p item.Patch) error {
 	for _, f := range []struct {
 		name    string
 		value   *string
@@ -67,7 +69,7 @@ func (l Limits) CheckPatch(p Patch) error {
 	return nil
 }
 
-// CheckComment returns an [*InvalidError] for a comment that is too long.
+// CheckComment returns an [*item.InvalidError] for a comment that is too long.
 func (l Limits) CheckComment(body string) error { return checkLength("comment", body, l.Comment) }
 
 func checkLength(field, text string, maximum int) error {
@@ -75,7 +77,7 @@ func checkLength(field, text string, maximum int) error {
 	if maximum == 0 || n <= maximum {
 		return nil
 	}
-	return &InvalidError{
+	return &item.InvalidError{
 		Field:   field,
 		Problem: fmt.Sprintf("The %s has %d characters, more than the %d allowed here. Shorten it, or put the rest into a comment", field, n, maximum),
 	}

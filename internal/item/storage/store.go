@@ -1,8 +1,10 @@
-package item
+package storage
 
 import (
 	"context"
 	"fmt"
+
+	"github.com/copse-dev/copse/internal/item"
 )
 
 // Store is a [Backend] with the operations for the maintenance of a project.
@@ -16,17 +18,17 @@ type Store interface {
 	SetDoneStatuses(ctx context.Context, statuses []string) error
 
 	// Links returns the links of the items that have one.
-	Links(ctx context.Context) (map[ID]Link, error)
+	Links(ctx context.Context) (map[item.ID]item.Link, error)
 
 	// Deleted returns the items in the trash, by number, and what in it cannot be read.
-	Deleted(ctx context.Context) ([]Trashed, []Warning, error)
+	Deleted(ctx context.Context) ([]Trashed, []item.Warning, error)
 
 	// Purge removes items from the trash for good. Their numbers are not used again. If
 	// one of them is not in the trash, nothing is removed.
-	Purge(ctx context.Context, ids ...ID) error
+	Purge(ctx context.Context, ids ...item.ID) error
 
 	// Check returns everything that is wrong with the project and its items.
-	Check(ctx context.Context) ([]Warning, error)
+	Check(ctx context.Context) ([]item.Warning, error)
 
 	// Close releases what the system holds for the store.
 	Close() error
@@ -34,7 +36,7 @@ type Store interface {
 
 // Trashed is an item in the trash.
 type Trashed struct {
-	Summary
+	item.Summary
 	At string // when it was deleted; empty if that is not known
 }
 

@@ -1,9 +1,12 @@
-package item
+package history
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/item"
 )
 
 // Undoing is what undoes a change. One of its parts is set.
@@ -11,16 +14,16 @@ type Undoing struct {
 	// Change is the undone change.
 	Change Change
 	// Patch puts fields back.
-	Patch Patch
+	Patch item.Patch
 	// Comment is the comment to remove.
-	Comment *Comment
+	Comment *item.Comment
 	// Delete moves an item to the trash again that nothing refers to, Restore brings it back.
 	Delete, Restore bool
 }
 
 // UndoError says why a change is not undone. Nothing was changed.
 type UndoError struct {
-	ID     ID
+	ID     item.ID
 	Change string // "" if none was named
 	Reason string
 }
@@ -32,13 +35,16 @@ func (e *UndoError) Error() string {
 	return fmt.Sprintf("Change %s of work item #%d cannot be undone: %s", e.Change, e.ID, e.Reason)
 }
 
+// maxShown is the number of displayed characters of the name of a change.
+const maxShown = 80
+
 // PlanUndo returns the actions that undo a change in the history of an item, or its latest change
 // that is not undone if change is "". it is the current item, and deleted means that it is in the
 // trash. Later changes are not lost: fields that the change did not touch stay, and the error is an
 // [*UndoError] if a field that it touched has another value now.
-func PlanUndo(it *Item, deleted bool, log []Change, change string) (Undoing, error) {
+func PlanUndo(it *item.Item, deleted bool, log []Change, change string) (Undoing, error) {
 	refuse := func(format string, args ...any) (Undoing, error) {
-		return Undoing{}, &UndoError{ID: it.ID, Change: shorten(change), Reason: fmt.Sprintf(format, args...)}
+		return Undoing{}, &UndoError{ID: it.ID, Change: cleantext.Cut(change, maxShown), Reason: fmt.Sprintf(format, args...)}
 	}
 	undone := map[string]bool{}
 	for _, c := range slices.Backward(log) {
@@ -69,7 +75,7 @@ func PlanUndo(it *Item, deleted bool, log []Change, change string) (Undoing, err
 	case deleted && c.Kind != Deleted:
 		return refuse("the item is deleted; restore it first")
 	case len(c.Cut) > 0:
-		return refuse("the history does not keep values of more than %d bytes (%s)", MaxHistoryText, strings.Join(c.Cut, ", "))
+		return refuse("the history does not keep values of more than %d bytes (%s)", MaxText, strings.Join(c.Cut, ", "))
 	}
 	u := Undoing{Change: c}
 	switch c.Kind {
