@@ -36,7 +36,6 @@ var sizes = map[string]struct {
 	"internal/cli/branch":        {1500, "the commands of one noun, which find a repository and complete branches in one way"},
 	"internal/git":               {1950, "one method each of the one value that reads a repository"},
 	"internal/github/githubtest": {2200, "one server with the routes of one API"},
-	"internal/item":              {2450, "the rules of items, claims and histories, which every backend keeps"},
 	"internal/item/gitmerge":     {1450, "one merge that git has open, from reading it to finishing it"},
 	"internal/item/itemtest":     {1700, "one contract: what holds for items, claims and histories"},
 	"internal/item/local":        {1850, "each method of a store holds its lock, and brings the packages below together"},

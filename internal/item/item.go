@@ -3,8 +3,8 @@
 //
 // A [Snapshot] lists, searches, and shows the tree of all items; an [Item] is one of them with its
 // description and comments. Backends store items (package storage is their contract) and enforce
-// the rules of this package by calling [Config.Complete], [Config.Check], [Text], and
-// [CheckRelations] while nobody else can change the items.
+// the rules of this package by calling [Config.Complete], [Config.Check], and [Text],
+// and those of package relation, while nobody else can change the items.
 //
 // All errors of a rule are an [*InvalidError]; their texts state what is wrong and what is allowed,
 // and are meant for the user.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/relation"
 	"github.com/copse-dev/copse/internal/item/storage"
 )
 
@@ -198,7 +199,7 @@ func TestCheckRelations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := ""
-			if err := item.CheckRelations(find, test.id, test.parent, test.dependsOn); err != nil {
+			if err := relation.Check(find, test.id, test.parent, test.dependsOn); err != nil {
 				got = err.Error()
 			}
 			diff(t, "message", test.want, got)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unique"
 
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/corpus"
 	"github.com/copse-dev/copse/internal/spread"
 )
@@ -18,7 +19,7 @@ type Snapshot struct {
 	ids   []ID       // of the items
 	texts corpus.Corpus[*Summary]
 	// claims are those that count, by the item.
-	claims map[ID]Claim
+	claims map[ID]claim.Claim
 	// Warnings are about items that are missing or damaged.
 	Warnings []Warning
 }
@@ -92,7 +93,7 @@ func (s *Snapshot) With(changes map[ID]*Entry, warnings []Warning) *Snapshot {
 }
 
 // WithClaims returns the snapshot with these claims, which are those that count.
-func (s *Snapshot) WithClaims(claims map[ID]Claim) *Snapshot {
+func (s *Snapshot) WithClaims(claims map[ID]claim.Claim) *Snapshot {
 	if len(claims) == 0 && len(s.claims) == 0 {
 		return s
 	}
@@ -102,7 +103,7 @@ func (s *Snapshot) WithClaims(claims map[ID]Claim) *Snapshot {
 }
 
 // Claim returns the claim of an item, false if nobody holds it.
-func (s *Snapshot) Claim(id ID) (Claim, bool) {
+func (s *Snapshot) Claim(id ID) (claim.Claim, bool) {
 	c, ok := s.claims[id]
 	return c, ok
 }
@@ -129,7 +130,7 @@ func (s *Snapshot) Largest() ID {
 	return s.ids[len(s.ids)-1]
 }
 
-// Find returns an item; the error is a [*NotFoundError]. It is a [Lookup].
+// Find returns an item; the error is a [*NotFoundError]. It is a [relation.Lookup].
 func (s *Snapshot) Find(id ID) (*Summary, error) {
 	i, ok := position(s.ids, id)
 	if !ok {

@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/board/markup"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/storage"
@@ -53,14 +54,14 @@ func stored(t *testing.T, text string) storage.Store {
 			t.Fatal(err)
 		}
 	}
-	stranger := item.WithAgent(t.Context(), item.Agent{Name: text, Worktree: "/" + text})
+	stranger := claim.WithAgent(t.Context(), claim.Agent{Name: text, Worktree: "/" + text})
 	if _, err := store.AddComment(stranger, 1, text, text); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := store.Update(stranger, 2, item.Patch{Branch: new("feature/login"), PullRequest: new("7"), Worktree: new("/home/ada/login")}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Claim(stranger, item.ClaimRequest{ID: 2}); err != nil {
+	if _, err := store.Claim(stranger, storage.ClaimRequest{ID: 2}); err != nil {
 		t.Fatal(err)
 	}
 	return store

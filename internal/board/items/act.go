@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/storage"
 )
 
@@ -25,7 +26,7 @@ const maxBulk = 500
 
 // Act makes a change that a form requests.
 func (v *View) Act(ctx context.Context, r board.Request, action string, form url.Values) (board.Outcome, error) {
-	ctx = item.WithAgent(ctx, v.o.Agent)
+	ctx = claim.WithAgent(ctx, v.o.Agent)
 	out, err := v.act(ctx, r, action, form)
 	_ = v.o.Claims.Look(ctx) // what cannot be renewed expires
 	return out, explain(err)
@@ -176,7 +177,7 @@ func (v *View) comment(ctx context.Context, id item.ID, form url.Values) (string
 }
 
 func (v *View) claim(ctx context.Context, id item.ID, form url.Values) (string, error) {
-	got, err := v.o.Claims.Claim(ctx, item.ClaimRequest{ID: id, Steal: form.Has("steal")})
+	got, err := v.o.Claims.Claim(ctx, storage.ClaimRequest{ID: id, Steal: form.Has("steal")})
 	if err == nil && got.Unconfirmed != nil {
 		return fmt.Sprintf("Item %d is yours. The remote has not confirmed it, so another clone can still get it: %s.", id, cut(got.Unconfirmed.Error(), maxReason)), nil //nolint:nilerr // the claim counts here; the error is part of the answer
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/markdown"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/history"
 )
 
@@ -29,7 +30,7 @@ type panel struct {
 
 	Statuses, Types, Priorities, Iterations []string
 
-	Claim    *item.Claim
+	Claim    *claim.Claim
 	Waits    []reference
 	Blocks   []reference
 	Children []reference

@@ -20,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/board/markup"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/workflow/claims"
@@ -35,7 +36,7 @@ type Options struct {
 	// Claims gives and ends claims of the items; nil for a view that nobody changes items in.
 	Claims *claims.Claims
 	// Agent is the author of changes: the user of the page.
-	Agent item.Agent
+	Agent claim.Agent
 	// Behind returns what belongs to the branch of an item, as services said last. It can be
 	// nil.
 	Behind func(ctx context.Context, branch string) Behind
@@ -170,7 +171,7 @@ func explain(err error) error {
 	if _, changed := errors.AsType[*storage.ChangedError](err); changed {
 		return failure.New(failure.Busy, "The item has changed since you opened it", "Review it, then delete it.")
 	}
-	if held, ok := errors.AsType[*item.HeldError](err); ok {
+	if held, ok := errors.AsType[*storage.HeldError](err); ok {
 		return failure.New(failure.Busy, held.Error(), "Ask its holder, or take the item over.")
 	}
 	if undo, ok := errors.AsType[*history.UndoError](err); ok {

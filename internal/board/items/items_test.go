@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/board/markup"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/storage"
@@ -37,7 +38,7 @@ func empty(t *testing.T) place {
 	t.Cleanup(func() { _ = store.Close() })
 	kit := markup.NewKit(markup.Options{Now: time.Now, Field: "token", Token: "TOKEN"})
 	return place{t, store, items.New(kit, items.Options{
-		Store: store, Claims: claims.New(store, nil, time.Now), Agent: item.Agent{Name: "ada", Worktree: dir}, Now: time.Now,
+		Store: store, Claims: claims.New(store, nil, time.Now), Agent: claim.Agent{Name: "ada", Worktree: dir}, Now: time.Now,
 	})}
 }
 
@@ -252,8 +253,8 @@ func TestClaimsAndHistory(t *testing.T) {
 	if _, ok := any(p.store).(storage.Claimer); !ok {
 		t.Fatal("the store keeps no claims")
 	}
-	codex := item.WithAgent(context.Background(), item.Agent{Name: "codex", Worktree: "/elsewhere"})
-	if _, err := any(p.store).(storage.Claimer).Claim(codex, item.ClaimRequest{ID: 1}); err != nil {
+	codex := claim.WithAgent(context.Background(), claim.Agent{Name: "codex", Worktree: "/elsewhere"})
+	if _, err := any(p.store).(storage.Claimer).Claim(codex, storage.ClaimRequest{ID: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if shown := text(p.page("1", "", false)); !strings.Contains(shown, "codex") || !strings.Contains(shown, "items/1/release") {
@@ -335,8 +336,8 @@ func TestStrangersText(t *testing.T) {
 	if _, err := p.store.AddComment(t.Context(), 1, evil, evil); err != nil {
 		t.Fatal(err)
 	}
-	codex := item.WithAgent(context.Background(), item.Agent{Name: evil, Worktree: evil})
-	if _, err := any(p.store).(storage.Claimer).Claim(codex, item.ClaimRequest{ID: 1}); err != nil {
+	codex := claim.WithAgent(context.Background(), claim.Agent{Name: evil, Worktree: evil})
+	if _, err := any(p.store).(storage.Claimer).Claim(codex, storage.ClaimRequest{ID: 1}); err != nil {
 		t.Fatal(err)
 	}
 	on := []item.ID{2}

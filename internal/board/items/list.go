@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/board/markup"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 )
 
 const (
@@ -148,7 +149,7 @@ type row struct {
 	Title    string
 	Link     string
 	Tone     markup.Tone // of the status, in the tree
-	Claim    *item.Claim
+	Claim    *claim.Claim
 	WaitsFor string // the open items that it depends on
 	ReadOnly bool
 	Bulk     string // the form of its checkbox

@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
@@ -19,7 +20,7 @@ import (
 
 func (c cli) claim() *cobra.Command {
 	var (
-		r      item.ClaimRequest
+		r      storage.ClaimRequest
 		asJSON bool
 	)
 	cmd := &cobra.Command{
@@ -40,7 +41,7 @@ the claim is valid in this clone, and the next sync can give the item to another
 		Args:    app.Args(0, 1, "none or ID"), ValidArgsFunction: c.CompleteItem,
 	}
 	f := cmd.Flags()
-	f.DurationVar(&r.Lease, "lease", item.DefaultLease, "how long the claim lasts after your last command: 1m to 24h")
+	f.DurationVar(&r.Lease, "lease", claim.DefaultLease, "how long the claim lasts after your last command: 1m to 24h")
 	f.BoolVar(&r.Steal, "steal", false, "take the item from the agent that holds it; the history records it")
 	output.JSONFlag[backlog.Document](cmd, &asJSON)
 	cmd.RunE = c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s storage.Store, args []string) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
@@ -62,7 +63,7 @@ author, date, and text. An empty line and the description follow.`,
 }
 
 // fields returns the names and values of an item's fields, in the original's order.
-func fields(it *item.Item, claim *item.Claim) [][]string {
+func fields(it *item.Item, claim *claim.Claim) [][]string {
 	parent := ""
 	if it.Parent != 0 {
 		parent = it.Parent.String()
@@ -91,7 +92,7 @@ func fields(it *item.Item, claim *item.Claim) [][]string {
 func formerly(f item.Former) string { return fmt.Sprintf("renumbered from #%d on %s", f.ID, f.On) }
 
 // pipe writes an item for a script.
-func pipe(o *output.Writer, it *item.Item, claim *item.Claim) error {
+func pipe(o *output.Writer, it *item.Item, claim *claim.Claim) error {
 	rows := fields(it, claim)
 	for _, f := range it.Former {
 		rows = append(rows, []string{"renumbered", formerly(f)})
@@ -111,7 +112,7 @@ func pipe(o *output.Writer, it *item.Item, claim *item.Claim) error {
 
 // read writes an item for a person. Foreign text is indented, so a description cannot look like
 // somebody else's comment.
-func read(o *output.Writer, it *item.Item, claim *item.Claim) error {
+func read(o *output.Writer, it *item.Item, claim *claim.Claim) error {
 	line := cleantext.Line
 	if err := o.Fold(o.Bold(fmt.Sprintf("#%d %s", it.ID, line(it.Title))) + "\n"); err != nil {
 		return err

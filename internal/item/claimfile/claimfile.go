@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 )
 
 // Directory is the directory of claims in a store that clones share.
@@ -32,7 +33,7 @@ type Record struct {
 	// Created is the item's creation time, from its file: a merge or another branch can give its
 	// number to another item.
 	Created string `json:"created"`
-	item.Claim
+	claim.Claim
 }
 
 // Name returns the name of the file for the claim of an item, without its directory.
@@ -62,11 +63,11 @@ func (r Record) Text() (string, error) {
 // lease after now is none: even with a clock that is wrong, nobody made it.
 func Parse(name, text string, now time.Time) (Record, bool) {
 	var r Record
-	if len(text) > MaxSize || json.Unmarshal([]byte(text), &r) != nil || Name(r.Item, r.Created) != name || r.Renewed.Sub(now) > item.MaxLease {
+	if len(text) > MaxSize || json.Unmarshal([]byte(text), &r) != nil || Name(r.Item, r.Created) != name || r.Renewed.Sub(now) > claim.MaxLease {
 		return Record{}, false
 	}
-	if r.Expires.Sub(r.Renewed) > item.MaxLease { // nobody can have asked for that
-		r.Expires = r.Renewed.Add(item.MaxLease)
+	if r.Expires.Sub(r.Renewed) > claim.MaxLease { // nobody can have asked for that
+		r.Expires = r.Renewed.Add(claim.MaxLease)
 	}
 	return r, true
 }

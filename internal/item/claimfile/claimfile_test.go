@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/claimfile"
 )
 
@@ -15,8 +15,8 @@ func TestMerge(t *testing.T) {
 	at := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	name := claimfile.Name(1, "2026-11-22T09:00:00.000Z")
 	claim := func(holder string, renewed time.Duration) string {
-		text, err := claimfile.Record{Item: 1, Created: "2026-11-22T09:00:00.000Z", Claim: item.Claim{
-			Holder: item.Agent{Name: holder}, Since: at, Renewed: at.Add(renewed), Expires: at.Add(renewed + 10*time.Minute),
+		text, err := claimfile.Record{Item: 1, Created: "2026-11-22T09:00:00.000Z", Claim: claim.Claim{
+			Holder: claim.Agent{Name: holder}, Since: at, Renewed: at.Add(renewed), Expires: at.Add(renewed + 10*time.Minute),
 		}}.Text()
 		if err != nil {
 			t.Fatal(err)

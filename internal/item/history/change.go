@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/xec/family"
 )
 
@@ -34,11 +35,11 @@ const (
 type Change struct {
 	// ID identifies the change: some letters and digits that are unique for the item. It is "" for
 	// a change Elsewhere.
-	ID   string     `json:"id,omitempty"`
-	Item item.ID    `json:"item"`
-	At   string     `json:"at"` // as Summary.Updated
-	By   item.Agent `json:"by,omitzero"`
-	Kind Kind       `json:"kind"`
+	ID   string      `json:"id,omitempty"`
+	Item item.ID     `json:"item"`
+	At   string      `json:"at"` // as Summary.Updated
+	By   claim.Agent `json:"by,omitzero"`
+	Kind Kind        `json:"kind"`
 	// Before and After have the fields that an update changed.
 	Before item.Patch `json:"before,omitzero"`
 	After  item.Patch `json:"after,omitzero"`
@@ -60,7 +61,7 @@ const (
 )
 
 // NewChange returns a change of an item by an agent, at a time as Summary.Updated has it.
-func NewChange(kind Kind, id item.ID, by item.Agent, at string) Change {
+func NewChange(kind Kind, id item.ID, by claim.Agent, at string) Change {
 	by.Session, by.Process = "", family.Process{} // of no use after they ended
 	return Change{ID: strings.ToLower(rand.Text()[:changeIDLength]), Item: id, At: at, By: by, Kind: kind}
 }
@@ -68,7 +69,7 @@ func NewChange(kind Kind, id item.ID, by item.Agent, at string) Change {
 const changeIDLength = 8
 
 // NewUpdate returns the change of an update; false if only the time of the last update differs.
-func NewUpdate(before, after *item.Item, by item.Agent) (Change, bool) {
+func NewUpdate(before, after *item.Item, by claim.Agent) (Change, bool) {
 	c := NewChange(Updated, after.ID, by, after.Updated)
 	was, is := patchOf(before), patchOf(after)
 	for _, f := range patchFields() {
@@ -87,7 +88,7 @@ func NewUpdate(before, after *item.Item, by item.Agent) (Change, bool) {
 
 // NewComment returns the change of a new comment. A comment that is too long to store cannot be
 // undone.
-func NewComment(id item.ID, said item.Comment, by item.Agent) Change {
+func NewComment(id item.ID, said item.Comment, by claim.Agent) Change {
 	c := NewChange(Commented, id, by, said.Date)
 	if len(said.Body) > MaxText {
 		c.Cut = []string{"comment"}

@@ -8,7 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 )
 
-// patchField is a field of a [item.Patch], for what treats all of them alike.
+// patchField is a field of an [item.Patch], for what treats all of them alike.
 type patchField struct {
 	name string
 	// copy copies the field of one patch to another.

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/historyfile"
 )
@@ -21,7 +22,7 @@ func drawn(t *rapid.T, label string) historyfile.Log {
 		text := rapid.String().Draw(t, "title")
 		log = historyfile.Union(log, historyfile.Log{Changes: []history.Change{{
 			ID: fmt.Sprint("c", n), Item: 1, At: fmt.Sprintf("2026-01-02T03:04:05.%03dZ", n), Kind: history.Updated,
-			By: item.Agent{Name: fmt.Sprint(i)}, Before: item.Patch{Title: &text, Parent: new(item.ID(0))}, After: item.Patch{DependsOn: new([]item.ID{})},
+			By: claim.Agent{Name: fmt.Sprint(i)}, Before: item.Patch{Title: &text, Parent: new(item.ID(0))}, After: item.Patch{DependsOn: new([]item.ID{})},
 		}}})
 	}
 	return log
@@ -66,7 +67,7 @@ func TestDamaged(t *testing.T) {
 	t.Parallel()
 	var log historyfile.Log
 	for i := range 2 * history.MaxChanges {
-		c := history.NewChange(history.Updated, 1, item.Agent{}, fmt.Sprintf("2026-01-02T03:04:%02d.%03dZ", i/1000, i%1000))
+		c := history.NewChange(history.Updated, 1, claim.Agent{}, fmt.Sprintf("2026-01-02T03:04:%02d.%03dZ", i/1000, i%1000))
 		c.After.Description = new(strings.Repeat("x", history.MaxText))
 		log.Changes = append(log.Changes, c)
 	}

@@ -342,7 +342,7 @@ func byNumber(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// Find implements [item.Lookup]. It distinguishes a broken item from one that does not exist.
+// Find implements [relation.Lookup]. It distinguishes a broken item from one that does not exist.
 func (x *Index) Find(id item.ID) (*item.Summary, error) {
 	if f := x.files[FileName(id)]; f != nil && !f.whole {
 		return nil, Broken(x.name, id, errors.New(f.problems[0]))

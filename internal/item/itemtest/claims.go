@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/lockedstore"
@@ -19,7 +20,7 @@ import (
 // isHeld checks that an error names who holds an item, and until when.
 func isHeld(t *testing.T, what string, err error, holder string) {
 	t.Helper()
-	held, ok := errors.AsType[*item.HeldError](err)
+	held, ok := errors.AsType[*storage.HeldError](err)
 	if !ok || held.Claim.Holder.Name != holder || held.Error() != err.Error() {
 		t.Errorf("%s: got %v, want that %s holds it", what, err, holder)
 		return
@@ -35,17 +36,17 @@ func testClaim(t *testing.T, p Project) {
 	ada, bob := p.two(t)
 	it := ada.create(item.Draft{Title: "x"})
 	begin := time.Now()
-	got := ada.claim(item.ClaimRequest{ID: 1})
+	got := ada.claim(storage.ClaimRequest{ID: 1})
 	diff(t, "the item", it, got.Item)
 	diff(t, "the holder", ada.Agent, got.Claim.Holder)
-	if lease := got.Claim.Expires.Sub(begin); got.Claim.Lease() != item.DefaultLease || lease < item.DefaultLease-time.Minute || lease > item.DefaultLease+time.Minute {
+	if lease := got.Claim.Expires.Sub(begin); got.Claim.Lease() != claim.DefaultLease || lease < claim.DefaultLease-time.Minute || lease > claim.DefaultLease+time.Minute {
 		t.Errorf("it is claimed until %s, for %s", got.Claim.Expires, got.Claim.Lease())
 	}
 	for _, a := range []agent{ada, bob} {
 		diff(t, "claims", map[item.ID]string{1: "ada"}, a.held())
 		diff(t, "ready items", 0, len(a.snapshot().List(a.config(), item.Filter{Ready: true})))
 	}
-	_, err := bob.Claim(bob.ctx, item.ClaimRequest{ID: 1})
+	_, err := bob.Claim(bob.ctx, storage.ClaimRequest{ID: 1})
 	isHeld(t, "claim", err, "ada")
 	_, err = bob.Update(bob.ctx, 1, item.Patch{Status: new("done")})
 	isHeld(t, "finish", err, "ada")
@@ -59,7 +60,7 @@ func testClaim(t *testing.T, p Project) {
 		t.Error(err)
 	}
 
-	again := ada.claim(item.ClaimRequest{ID: 1, Lease: 5 * time.Minute})
+	again := ada.claim(storage.ClaimRequest{ID: 1, Lease: 5 * time.Minute})
 	if again.Claim.Lease() != 5*time.Minute || !again.Claim.Since.Equal(got.Claim.Since) {
 		t.Errorf("claimed again: %+v", again.Claim)
 	}
@@ -71,7 +72,7 @@ func testClaim(t *testing.T, p Project) {
 		t.Errorf("released twice: %v, %v", was, err)
 	}
 	diff(t, "claims", map[item.ID]string{}, bob.held())
-	bob.claim(item.ClaimRequest{ID: 1})
+	bob.claim(storage.ClaimRequest{ID: 1})
 }
 
 func testClaimBest(t *testing.T, p Project) {
@@ -92,16 +93,16 @@ func testClaimBest(t *testing.T, p Project) {
 	}
 	var got []item.ID
 	for i := range 7 {
-		got = append(got, []agent{ada, bob}[i%2].claim(item.ClaimRequest{}).Item.ID)
+		got = append(got, []agent{ada, bob}[i%2].claim(storage.ClaimRequest{}).Item.ID)
 	}
 	diff(t, "order", []item.ID{6, 10, 4, 5, 1, 3, 2}, got)
-	_, err := ada.Claim(ada.ctx, item.ClaimRequest{})
+	_, err := ada.Claim(ada.ctx, storage.ClaimRequest{})
 	nothing, ok := errors.AsType[*item.NothingToClaimError](err)
 	if !ok || nothing.Claimed != 7 || nothing.Next.IsZero() {
 		t.Errorf("nothing is left: %v", err)
 	}
 	ada.change(6, item.Patch{Status: new("done")})
-	diff(t, "next", item.ID(7), bob.claim(item.ClaimRequest{}).Item.ID)
+	diff(t, "next", item.ID(7), bob.claim(storage.ClaimRequest{}).Item.ID)
 }
 
 // An agent can claim an item that is not recommended.
@@ -111,7 +112,7 @@ func testClaimFree(t *testing.T, p Project) {
 	ada.create(item.Draft{Title: "2", DependsOn: []item.ID{1}})
 	ada.create(item.Draft{Title: "3", Status: "todo", Assignee: "eve"})
 	for id := item.ID(2); id <= 3; id++ {
-		bob.claim(item.ClaimRequest{ID: id})
+		bob.claim(storage.ClaimRequest{ID: id})
 	}
 	diff(t, "claims", map[item.ID]string{2: "bob", 3: "bob"}, ada.held())
 }
@@ -120,7 +121,7 @@ func testClaimRefused(t *testing.T, p Project) {
 	ada, _ := p.two(t)
 	ada.create(item.Draft{Title: "1", Status: "done"})
 	ada.create(item.Draft{Title: "2"})
-	for want, r := range map[string]item.ClaimRequest{
+	for want, r := range map[string]storage.ClaimRequest{
 		"Work item #7 not found": {ID: 7},
 		`Work item #1 is "done". Set another status before claiming it`: {ID: 1},
 		"To steal a claim, give the id of the item":                     {Steal: true},
@@ -130,7 +131,7 @@ func testClaimRefused(t *testing.T, p Project) {
 		_, err := ada.Claim(ada.ctx, r)
 		diff(t, "message", want, message(err))
 	}
-	if _, err := ada.Claim(t.Context(), item.ClaimRequest{ID: 2}); err == nil {
+	if _, err := ada.Claim(t.Context(), storage.ClaimRequest{ID: 2}); err == nil {
 		t.Error("nobody claimed it")
 	}
 	diff(t, "claims", map[item.ID]string{}, ada.held())
@@ -145,7 +146,7 @@ func testClaimsEnd(t *testing.T, p Project) {
 		ada.create(item.Draft{Title: "x"})
 	}
 	for id := item.ID(1); id <= 4; id++ {
-		ada.claim(item.ClaimRequest{ID: id, Lease: time.Duration(id) * 10 * time.Minute})
+		ada.claim(storage.ClaimRequest{ID: id, Lease: time.Duration(id) * 10 * time.Minute})
 	}
 	ada.change(4, item.Patch{Status: new("done")})
 	diff(t, "after it is done", map[item.ID]string{1: "ada", 2: "ada", 3: "ada"}, bob.held())
@@ -168,7 +169,7 @@ func testClaimsEnd(t *testing.T, p Project) {
 	diff(t, "renewed by the holder", map[item.ID]string{1: "ada", 2: "ada"}, bob.held())
 	p.Pass(t, 2*time.Minute)
 	diff(t, "after the lease of one", map[item.ID]string{2: "ada"}, bob.held())
-	bob.claim(item.ClaimRequest{ID: 1, Lease: 24 * time.Hour})
+	bob.claim(storage.ClaimRequest{ID: 1, Lease: 24 * time.Hour})
 	_, err := ada.Update(ada.ctx, 1, item.Patch{Status: new("done")})
 	isHeld(t, "finished too late", err, "bob")
 	p.Pass(t, 10*time.Minute)
@@ -179,9 +180,9 @@ func testClaimsStolen(t *testing.T, p Project) {
 	ada, bob := p.two(t)
 	ada.create(item.Draft{Title: "1"})
 	ada.create(item.Draft{Title: "2"})
-	ada.claim(item.ClaimRequest{ID: 1})
-	ada.claim(item.ClaimRequest{ID: 2})
-	got := bob.claim(item.ClaimRequest{ID: 1, Steal: true})
+	ada.claim(storage.ClaimRequest{ID: 1})
+	ada.claim(storage.ClaimRequest{ID: 2})
+	got := bob.claim(storage.ClaimRequest{ID: 1, Steal: true})
 	diff(t, "the holder", bob.Agent, got.Claim.Holder)
 	diff(t, "stolen from", ada.String(), got.Claim.StolenFrom)
 	diff(t, "claims", map[item.ID]string{1: "bob", 2: "ada"}, ada.held())
@@ -205,7 +206,7 @@ func testHeldIsKept(t *testing.T, p Project) {
 	for id := item.ID(1); id <= 2; id++ {
 		ada.create(item.Draft{Title: "x"})
 		ada.change(id, item.Patch{Title: new("y")})
-		ada.claim(item.ClaimRequest{ID: id})
+		ada.claim(storage.ClaimRequest{ID: id})
 	}
 	it := ada.item(1)
 	isHeld(t, "delete", bob.Delete(bob.ctx, 1, "", false), "ada")
@@ -240,13 +241,13 @@ func testWorktreeClaims(t *testing.T, p Project) {
 	for range 3 {
 		ada.create(item.Draft{Title: "x"})
 	}
-	person := item.Agent{Name: "eve", Worktree: ada.Worktree, Host: ada.Host}
+	person := claim.Agent{Name: "eve", Worktree: ada.Worktree, Host: ada.Host}
 	eve := p.as(t, person)
 	for id := item.ID(1); id <= 3; id++ {
-		eve.claim(item.ClaimRequest{ID: id, Lease: time.Hour})
+		eve.claim(storage.ClaimRequest{ID: id, Lease: time.Hour})
 	}
 	_, err := bob.Update(bob.ctx, 1, item.Patch{Status: new("done")})
-	if _, ok := errors.AsType[*item.HeldError](err); !ok {
+	if _, ok := errors.AsType[*storage.HeldError](err); !ok {
 		t.Errorf("finished from another worktree: %v", err)
 	}
 	p.Pass(t, 50*time.Minute)
@@ -259,11 +260,11 @@ func testWorktreeClaims(t *testing.T, p Project) {
 	if _, was, err := ada.Release(ada.ctx, 2, false); !was || err != nil {
 		t.Errorf("released: %v, %v", was, err)
 	}
-	if got := ada.claim(item.ClaimRequest{ID: 3}); got.Claim.StolenFrom != "" || got.Claim.Holder != ada.Agent {
+	if got := ada.claim(storage.ClaimRequest{ID: 3}); got.Claim.StolenFrom != "" || got.Claim.Holder != ada.Agent {
 		t.Errorf("taken over: %+v", got.Claim)
 	}
 	diff(t, "claims", map[item.ID]string{3: "ada"}, bob.held())
-	_, err = eve.Claim(eve.ctx, item.ClaimRequest{ID: 3})
+	_, err = eve.Claim(eve.ctx, storage.ClaimRequest{ID: 3})
 	isHeld(t, "claimed back", err, "ada")
 }
 
@@ -276,11 +277,11 @@ func testDeadHolders(t *testing.T, p Project) {
 	dead.Process.Start = "another one, whose number was given to this process"
 	far := dead
 	far.Name, far.Host = "far", "there"
-	p.as(t, dead).claim(item.ClaimRequest{ID: 1})
-	p.as(t, dead).claim(item.ClaimRequest{ID: 2})
-	p.as(t, far).claim(item.ClaimRequest{ID: 3})
-	p.as(t, dead).claim(item.ClaimRequest{ID: 4})
-	p.as(t, far).claim(item.ClaimRequest{ID: 5})
+	p.as(t, dead).claim(storage.ClaimRequest{ID: 1})
+	p.as(t, dead).claim(storage.ClaimRequest{ID: 2})
+	p.as(t, far).claim(storage.ClaimRequest{ID: 3})
+	p.as(t, dead).claim(storage.ClaimRequest{ID: 4})
+	p.as(t, far).claim(storage.ClaimRequest{ID: 5})
 
 	// Any call of another agent on the machine notes that the process is gone. Nobody asks
 	// for these items.
@@ -295,20 +296,20 @@ func testDeadHolders(t *testing.T, p Project) {
 	}
 	// The first to look for work finds that the process is gone.
 	for id := item.ID(1); id <= 3; id++ {
-		_, err := bob.Claim(bob.ctx, item.ClaimRequest{ID: id})
-		if _, held := errors.AsType[*item.HeldError](err); !held {
+		_, err := bob.Claim(bob.ctx, storage.ClaimRequest{ID: id})
+		if _, held := errors.AsType[*storage.HeldError](err); !held {
 			t.Errorf("claim %d: %v", id, err)
 		}
 	}
 	// The same client, restarted, continues with it.
-	p.as(t, Agent("dead")).claim(item.ClaimRequest{ID: 2})
-	p.Pass(t, item.ClaimGrace+time.Second)
+	p.as(t, Agent("dead")).claim(storage.ClaimRequest{ID: 2})
+	p.Pass(t, claim.Grace+time.Second)
 	diff(t, "claims", map[item.ID]string{2: "dead", 3: "far", 5: "far"}, bob.held())
 	ready := bob.snapshot().List(bob.config(), item.Filter{Ready: true})
 	if len(ready) != 2 || ready[0].ID != 1 || ready[1].ID != 4 {
 		t.Errorf("ready are %v", ready)
 	}
-	diff(t, "free", item.ID(1), bob.claim(item.ClaimRequest{}).Item.ID)
+	diff(t, "free", item.ID(1), bob.claim(storage.ClaimRequest{}).Item.ID)
 	if dead.Process.Gone() == (family.Process{}).Gone() {
 		t.Error("the process runs")
 	}
@@ -336,7 +337,7 @@ func testManyClaimers(t *testing.T, p Project, items int) {
 		a := p.as(t, Agent(fmt.Sprint("agent", n)))
 		all.Go(func() {
 			for {
-				c, err := a.Claim(a.ctx, item.ClaimRequest{})
+				c, err := a.Claim(a.ctx, storage.ClaimRequest{})
 				if _, none := errors.AsType[*item.NothingToClaimError](err); none {
 					return
 				}

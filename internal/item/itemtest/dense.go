@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/storage"
 )
@@ -120,8 +121,8 @@ func (d dense) error(err error) error {
 	if e, ok := errors.AsType[*storage.ChangedError](err); ok {
 		return &storage.ChangedError{ID: number(e.ID)}
 	}
-	if e, ok := errors.AsType[*item.HeldError](err); ok {
-		return &item.HeldError{ID: number(e.ID), Claim: e.Claim}
+	if e, ok := errors.AsType[*storage.HeldError](err); ok {
+		return &storage.HeldError{ID: number(e.ID), Claim: e.Claim}
 	}
 	if e, ok := errors.AsType[*history.UndoError](err); ok {
 		return &history.UndoError{ID: number(e.ID), Change: e.Change, Reason: d.text(e.Reason)}
@@ -135,7 +136,7 @@ func (d dense) Snapshot(ctx context.Context) (*item.Snapshot, error) {
 	if err != nil {
 		return nil, d.error(err)
 	}
-	entries, claims := map[item.ID]*item.Entry{}, map[item.ID]item.Claim{}
+	entries, claims := map[item.ID]*item.Entry{}, map[item.ID]claim.Claim{}
 	for _, row := range s.List(item.Config{}, item.Filter{All: true}) {
 		it := item.Item{Summary: *row}
 		if whole, err := d.Backend.Item(ctx, row.ID); err == nil {
@@ -204,7 +205,7 @@ func (d dense) Restore(ctx context.Context, id item.ID) (item.Item, error) {
 }
 
 // Claim implements [storage.Claimer].
-func (d dense) Claim(ctx context.Context, r item.ClaimRequest) (item.Claimed, error) {
+func (d dense) Claim(ctx context.Context, r storage.ClaimRequest) (storage.Claimed, error) {
 	r.ID = d.n.real(r.ID)
 	c, err := d.Backend.Claim(ctx, r)
 	c.Item = d.item(c.Item)
@@ -212,7 +213,7 @@ func (d dense) Claim(ctx context.Context, r item.ClaimRequest) (item.Claimed, er
 }
 
 // Release implements [storage.Claimer].
-func (d dense) Release(ctx context.Context, id item.ID, steal bool) (item.Claim, bool, error) {
+func (d dense) Release(ctx context.Context, id item.ID, steal bool) (claim.Claim, bool, error) {
 	c, was, err := d.Backend.Release(ctx, d.n.real(id), steal)
 	return c, was, d.error(err)
 }

@@ -201,8 +201,8 @@ func testUndoRefused(t *testing.T, p Project) {
 	refused("no change", "nonsense", "no such change")
 	bob.undo(1, log[2].ID)
 	refused("undone already", log[2].ID, "already undid it")
-	ada.claim(item.ClaimRequest{ID: 1})
-	bob.claim(item.ClaimRequest{ID: 1, Steal: true})
+	ada.claim(storage.ClaimRequest{ID: 1})
+	bob.claim(storage.ClaimRequest{ID: 1, Steal: true})
 	refused("a theft", lastOf(ada.history(1)).ID, `it was "stolen"`)
 	if _, err := bob.Undo(bob.ctx, 7, "", false); !item.IsNotFound(err) {
 		t.Errorf("no item: %v", err)
@@ -213,7 +213,7 @@ func testUndoRefused(t *testing.T, p Project) {
 		t.Fatal(err)
 	}
 	ada.change(2, item.Patch{Status: new("todo")})
-	ada.claim(item.ClaimRequest{ID: 2})
+	ada.claim(storage.ClaimRequest{ID: 2})
 	_, err := bob.Undo(bob.ctx, 2, "", false)
 	isHeld(t, "undo", err, "ada")
 	// Nor bring back a parent that is below the item now.

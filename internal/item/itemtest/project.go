@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/xec/family"
@@ -80,21 +81,21 @@ func RunFleetOf(t *testing.T, items int, create func(t *testing.T) Project) {
 }
 
 // Agent returns an agent of this process, with its own worktree.
-func Agent(name string) item.Agent {
-	return item.Agent{Name: name, Worktree: "/trees/" + name, Host: "here", Process: family.Identify(os.Getpid())}
+func Agent(name string) claim.Agent {
+	return claim.Agent{Name: name, Worktree: "/trees/" + name, Host: "here", Process: family.Identify(os.Getpid())}
 }
 
 // agent is a backend as an agent uses it. Its calls must not fail.
 type agent struct {
 	backend
-	item.Agent
+	claim.Agent
 	ctx context.Context //nolint:containedctx // whose calls these are
 }
 
 // as returns what an agent has opened.
-func (p Project) as(t *testing.T, a item.Agent) agent {
+func (p Project) as(t *testing.T, a claim.Agent) agent {
 	t.Helper()
-	return agent{newBackend(t, p.Open(t), p.numbers), a, item.WithAgent(t.Context(), a)}
+	return agent{newBackend(t, p.Open(t), p.numbers), a, claim.WithAgent(t.Context(), a)}
 }
 
 // two returns what two agents have opened.
@@ -103,7 +104,7 @@ func (p Project) two(t *testing.T) (ada, bob agent) {
 	return p.as(t, Agent("ada")), p.as(t, Agent("bob"))
 }
 
-func (a agent) claim(r item.ClaimRequest) item.Claimed {
+func (a agent) claim(r storage.ClaimRequest) storage.Claimed {
 	a.t.Helper()
 	got, err := a.Claim(a.ctx, r)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/itemtest"
 	"github.com/copse-dev/copse/internal/item/local"
@@ -46,7 +47,7 @@ func (t *tracker) Snapshot(ctx context.Context) (*item.Snapshot, error) {
 	if t.seen == nil || time.Now().After(t.until) {
 		t.seen, t.until = s, time.Now().Add(t.can.Lag/2)
 	}
-	claims := map[item.ID]item.Claim{}
+	claims := map[item.ID]claim.Claim{}
 	for _, it := range s.Claims() {
 		claims[it.ID], _ = s.Claim(it.ID)
 	}
@@ -108,12 +109,12 @@ func (t *tracker) Restore(ctx context.Context, id item.ID) (item.Item, error) {
 	return t.Store.Restore(ctx, id)
 }
 
-func (t *tracker) Claim(ctx context.Context, r item.ClaimRequest) (item.Claimed, error) {
+func (t *tracker) Claim(ctx context.Context, r storage.ClaimRequest) (storage.Claimed, error) {
 	defer t.changed()
 	return t.Store.Claim(ctx, r)
 }
 
-func (t *tracker) Release(ctx context.Context, id item.ID, steal bool) (item.Claim, bool, error) {
+func (t *tracker) Release(ctx context.Context, id item.ID, steal bool) (claim.Claim, bool, error) {
 	defer t.changed()
 	return t.Store.Release(ctx, id, steal)
 }

@@ -6,17 +6,19 @@ import (
 	"fmt"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/local/claimbook"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // claim gives an item to the agent of the change.
-func (w *writer) claim(ctx context.Context, r item.ClaimRequest) (item.Claimed, error) {
+func (w *writer) claim(ctx context.Context, r storage.ClaimRequest) (storage.Claimed, error) {
 	config, err := w.Config()
 	if err != nil {
-		return item.Claimed{}, err
+		return storage.Claimed{}, err
 	}
-	var got item.Claimed
+	var got storage.Claimed
 	err = w.claims.Change(ctx, w.tx, func(c *claimbook.Tx) error {
 		if r.ID != 0 {
 			got, err = w.claimOne(c, config, r)
@@ -32,30 +34,30 @@ func (w *writer) claim(ctx context.Context, r item.ClaimRequest) (item.Claimed, 
 }
 
 // claimOne claims an item that was asked for.
-func (w *writer) claimOne(c *claimbook.Tx, config item.Config, r item.ClaimRequest) (item.Claimed, error) {
+func (w *writer) claimOne(c *claimbook.Tx, config item.Config, r storage.ClaimRequest) (storage.Claimed, error) {
 	it, err := w.Item(r.ID)
 	if err != nil {
-		return item.Claimed{}, err
+		return storage.Claimed{}, err
 	}
 	if config.Done(it.Status) {
-		return item.Claimed{}, &item.InvalidError{Field: "id", Problem: fmt.Sprintf("Work item #%d is %q. Set another status before claiming it", it.ID, it.Status)}
+		return storage.Claimed{}, &item.InvalidError{Field: "id", Problem: fmt.Sprintf("Work item #%d is %q. Set another status before claiming it", it.ID, it.Status)}
 	}
 	claim, err := c.Take(&it.Summary, r)
-	return item.Claimed{Item: it, Claim: claim}, err
+	return storage.Claimed{Item: it, Claim: claim}, err
 }
 
 // claimBest claims the best item that nobody holds.
-func (w *writer) claimBest(c *claimbook.Tx, config item.Config, r item.ClaimRequest) (item.Claimed, error) {
+func (w *writer) claimBest(c *claimbook.Tx, config item.Config, r storage.ClaimRequest) (storage.Claimed, error) {
 	all, err := w.Snapshot()
 	if err != nil {
-		return item.Claimed{}, err
+		return storage.Claimed{}, err
 	}
 	s, err := w.claims.Live(all, config)
 	if err != nil {
-		return item.Claimed{}, err
+		return storage.Claimed{}, err
 	}
 	if s, err = c.NoteGone(s); err != nil {
-		return item.Claimed{}, err
+		return storage.Claimed{}, err
 	}
 	for _, best := range s.Claimable(config) {
 		it, err := w.Item(best.ID)
@@ -63,16 +65,16 @@ func (w *writer) claimBest(c *claimbook.Tx, config item.Config, r item.ClaimRequ
 			continue // removed, or damaged, since it was listed
 		}
 		claim, err := c.Take(&it.Summary, r)
-		if _, held := errors.AsType[*item.HeldError](err); held {
+		if _, held := errors.AsType[*storage.HeldError](err); held {
 			continue
 		}
-		return item.Claimed{Item: it, Claim: claim}, err
+		return storage.Claimed{Item: it, Claim: claim}, err
 	}
-	return item.Claimed{}, s.NothingToClaim(config)
+	return storage.Claimed{}, s.NothingToClaim(config)
 }
 
 // release ends the claim of an item.
-func (w *writer) release(ctx context.Context, id item.ID, steal bool) (claim item.Claim, was bool, err error) {
+func (w *writer) release(ctx context.Context, id item.ID, steal bool) (claim claim.Claim, was bool, err error) {
 	it, err := w.Item(id)
 	if err != nil {
 		return claim, false, err
@@ -88,8 +90,8 @@ func (w *writer) release(ctx context.Context, id item.ID, steal bool) (claim ite
 }
 
 // Claim implements [storage.Backend].
-func (s *Store) Claim(ctx context.Context, r item.ClaimRequest) (got item.Claimed, err error) {
-	if r, err = r.Check(item.AgentOf(ctx)); err != nil {
+func (s *Store) Claim(ctx context.Context, r storage.ClaimRequest) (got storage.Claimed, err error) {
+	if r, err = r.Check(claim.AgentOf(ctx)); err != nil {
 		return got, err
 	}
 	err = s.changeClaims(ctx, func(w *writer) error {
@@ -100,7 +102,7 @@ func (s *Store) Claim(ctx context.Context, r item.ClaimRequest) (got item.Claime
 }
 
 // Release implements [storage.Backend].
-func (s *Store) Release(ctx context.Context, id item.ID, steal bool) (claim item.Claim, was bool, err error) {
+func (s *Store) Release(ctx context.Context, id item.ID, steal bool) (claim claim.Claim, was bool, err error) {
 	err = s.changeClaims(ctx, func(w *writer) error {
 		claim, was, err = w.release(ctx, id, steal)
 		return err
@@ -114,7 +116,7 @@ func (s *Store) Renew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if due, err := f.claims.Due(item.AgentOf(ctx)); err != nil || !due {
+	if due, err := f.claims.Due(claim.AgentOf(ctx)); err != nil || !due {
 		return err
 	}
 	return s.changeClaims(ctx, func(w *writer) error {
@@ -123,20 +125,20 @@ func (s *Store) Renew(ctx context.Context) error {
 }
 
 // ClaimOf returns the claim of an item, false if nobody holds it. It reads one file.
-func (s *Store) ClaimOf(ctx context.Context, it *item.Summary) (item.Claim, bool, error) {
+func (s *Store) ClaimOf(ctx context.Context, it *item.Summary) (claim.Claim, bool, error) {
 	f, err := s.find(ctx)
 	if err != nil {
-		return item.Claim{}, false, err
+		return claim.Claim{}, false, err
 	}
-	claim, ok, err := f.claims.Of(it)
+	held, ok, err := f.claims.Of(it)
 	if err != nil || !ok {
-		return item.Claim{}, false, err
+		return claim.Claim{}, false, err
 	}
 	c, err := f.Config()
 	if err != nil || c.Done(it.Status) {
-		return item.Claim{}, false, err
+		return claim.Claim{}, false, err
 	}
-	return claim, true, nil
+	return held, true, nil
 }
 
 // changeClaims is change for claims, which other clones must know soon.

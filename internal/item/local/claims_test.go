@@ -14,10 +14,12 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/claimfile"
 	"github.com/copse-dev/copse/internal/item/itemtest"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
@@ -27,9 +29,9 @@ const claimerVariable = "ITEM_LOCAL_TEST_CLAIMER"
 // claimUntilKilled says which items it got.
 func claimUntilKilled(dir string) {
 	s := local.New(location.Search{Dir: dir}, time.Now)
-	ctx := item.WithAgent(context.Background(), itemtest.Agent(fmt.Sprint("claimer ", os.Getpid())))
+	ctx := claim.WithAgent(context.Background(), itemtest.Agent(fmt.Sprint("claimer ", os.Getpid())))
 	for {
-		got, err := s.Claim(ctx, item.ClaimRequest{})
+		got, err := s.Claim(ctx, storage.ClaimRequest{})
 		if _, none := errors.AsType[*item.NothingToClaimError](err); none {
 			return
 		}
@@ -89,9 +91,9 @@ func TestKilledClaimers(t *testing.T) {
 			t.Errorf("%d times: %s", times, what)
 		}
 	}
-	later := local.New(location.Search{Dir: dir}, func() time.Time { return time.Now().Add(item.ClaimGrace + time.Second) })
+	later := local.New(location.Search{Dir: dir}, func() time.Time { return time.Now().Add(claim.Grace + time.Second) })
 	t.Cleanup(func() { _ = later.Close() })
-	ctx := item.WithAgent(t.Context(), itemtest.Agent("heir"))
+	ctx := claim.WithAgent(t.Context(), itemtest.Agent("heir"))
 	snapshot, err := s.Snapshot(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -100,12 +102,12 @@ func TestKilledClaimers(t *testing.T) {
 		t.Errorf("%d claims are left of %d", held, len(got))
 	}
 	for _, it := range snapshot.Claims() { // finds that the holders are gone
-		if _, err := s.Claim(ctx, item.ClaimRequest{ID: it.ID}); err == nil {
+		if _, err := s.Claim(ctx, storage.ClaimRequest{ID: it.ID}); err == nil {
 			t.Errorf("#%d was free at once", it.ID)
 		}
 	}
 	for range items {
-		if _, err := later.Claim(ctx, item.ClaimRequest{}); err != nil {
+		if _, err := later.Claim(ctx, storage.ClaimRequest{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -127,17 +129,17 @@ func TestClaimsOfWorktrees(t *testing.T) {
 	// On another branch the number is that of another item.
 	write(t, other, "items/2.md", itemText("2", "created: 2026-01-02T03:04:05.111Z"))
 	write(t, one, "items/2.md", itemText("2", "created: 2026-01-02T03:04:05.222Z"))
-	ada, bob := item.WithAgent(t.Context(), itemtest.Agent("ada")), item.WithAgent(t.Context(), itemtest.Agent("bob"))
+	ada, bob := claim.WithAgent(t.Context(), itemtest.Agent("ada")), claim.WithAgent(t.Context(), itemtest.Agent("bob"))
 	for id := item.ID(1); id <= 2; id++ {
-		if _, err := in(one).Claim(ada, item.ClaimRequest{ID: id}); err != nil {
+		if _, err := in(one).Claim(ada, storage.ClaimRequest{ID: id}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := in(other).Claim(bob, item.ClaimRequest{ID: 1})
-	if _, held := errors.AsType[*item.HeldError](err); !held {
+	_, err := in(other).Claim(bob, storage.ClaimRequest{ID: 1})
+	if _, held := errors.AsType[*storage.HeldError](err); !held {
 		t.Errorf("claimed in two worktrees: %v", err)
 	}
-	if _, err := in(other).Claim(bob, item.ClaimRequest{ID: 2}); err != nil {
+	if _, err := in(other).Claim(bob, storage.ClaimRequest{ID: 2}); err != nil {
 		t.Errorf("the claim is of the number alone: %v", err)
 	}
 	watched, err := in(one).Watched()
@@ -156,7 +158,7 @@ func TestHostileClaims(t *testing.T) {
 	t.Parallel()
 	dir := project(t)
 	s := open(t, dir, true)
-	ctx := item.WithAgent(t.Context(), itemtest.Agent("ada"))
+	ctx := claim.WithAgent(t.Context(), itemtest.Agent("ada"))
 	it, err := s.Create(ctx, item.Draft{Title: "x"})
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +182,7 @@ func TestHostileClaims(t *testing.T) {
 	if snapshot, err := s.Snapshot(ctx); err != nil || len(snapshot.Claims()) != 0 {
 		t.Errorf("a file with another name is a claim: %v", err)
 	}
-	if _, err := s.Claim(ctx, item.ClaimRequest{ID: 1}); err != nil {
+	if _, err := s.Claim(ctx, storage.ClaimRequest{ID: 1}); err != nil {
 		t.Error(err)
 	}
 	outside := t.TempDir()
@@ -193,7 +195,7 @@ func TestHostileClaims(t *testing.T) {
 	if err := os.Symlink(outside, path(dir, ".copse/claims")); err != nil {
 		t.Skip("symbolic links cannot be made here:", err)
 	}
-	if _, err := s.Claim(ctx, item.ClaimRequest{ID: 1}); err == nil {
+	if _, err := s.Claim(ctx, storage.ClaimRequest{ID: 1}); err == nil {
 		t.Error("a claim is written through a link")
 	}
 	if found, err := os.ReadDir(outside); err != nil || len(found) != 1 {
@@ -207,7 +209,7 @@ func TestHistoryOfWhatHappened(t *testing.T) {
 	t.Parallel()
 	dir := project(t)
 	s := open(t, dir, true)
-	ctx := item.WithAgent(t.Context(), itemtest.Agent("ada"))
+	ctx := claim.WithAgent(t.Context(), itemtest.Agent("ada"))
 	if _, err := s.Create(ctx, item.Draft{Title: "first"}); err != nil {
 		t.Fatal(err)
 	}

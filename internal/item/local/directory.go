@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/local/claimbook"
 	"github.com/copse-dev/copse/internal/item/local/historydir"
@@ -67,7 +68,7 @@ func (f *directory) change(ctx context.Context, do func(*writer) error) error {
 func (f *directory) changeBy(ctx context.Context, with writer, do func(*writer) error) error {
 	err := f.locked.Change(ctx, func(tx *lockedstore.Tx) error {
 		w := &with
-		w.directory, w.tx, w.by = f, tx, item.AgentOf(ctx)
+		w.directory, w.tx, w.by = f, tx, claim.AgentOf(ctx)
 		if err := w.prepare(); err != nil {
 			return err
 		}

@@ -124,7 +124,7 @@ func (w *writer) undo(ctx context.Context, id item.ID, change string, steal bool
 	return u.Change, err
 }
 
-// checkHolder returns an [*item.HeldError] if another agent holds an item, or with steal, who does.
+// checkHolder returns a [*storage.HeldError] if another agent holds an item, or with steal, who does.
 func (w *writer) checkHolder(ctx context.Context, it *item.Summary, steal bool) (stolen string, err error) {
 	err = w.claims.Change(ctx, w.tx, func(c *claimbook.Tx) error {
 		stolen, err = c.Check(it, steal)

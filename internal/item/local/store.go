@@ -40,6 +40,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/local/reader"
@@ -231,7 +232,7 @@ func (s *Store) Update(ctx context.Context, id item.ID, p item.Patch) (it item.I
 
 // AddComment implements [storage.Backend].
 func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string) (item.Comment, error) {
-	c, err := item.CheckComment(cmp.Or(author, item.AgentOf(ctx).Name), text)
+	c, err := item.CheckComment(cmp.Or(author, claim.AgentOf(ctx).Name), text)
 	if err != nil {
 		return item.Comment{}, err
 	}

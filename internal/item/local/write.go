@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/births"
@@ -16,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/reader"
 	"github.com/copse-dev/copse/internal/item/local/trash"
+	"github.com/copse-dev/copse/internal/item/relation"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
@@ -32,7 +34,7 @@ type writer struct {
 	// syncing means that the change is a part of an exchange with a remote. A store with a mark takes
 	// part in it, too, because the remote must have the mark.
 	syncing bool
-	by      item.Agent // who changes it
+	by      claim.Agent // who changes it
 	// undoes is the ID of the change that is being undone, and stolen the agent from which its item is
 	// taken for that.
 	undoes, stolen string
@@ -104,7 +106,7 @@ func (w *writer) configuration() (*ticfile.Config, error) {
 	return config, nil
 }
 
-// find finds an item, as an [item.Lookup] does.
+// find finds an item, as a [relation.Lookup] does.
 func (w *writer) find(id item.ID) (*item.Summary, error) { return w.Find(w.tx.Root(), id) }
 
 // nextID returns a number that no item has or had, here or, as far as it is known, elsewhere.
@@ -166,7 +168,7 @@ func (w *writer) create(d item.Draft) (item.Item, error) {
 	if d, err = config.Values().Complete(d); err != nil {
 		return item.Item{}, err
 	}
-	if err := item.CheckNew(w.find, d.Parent, d.DependsOn); err != nil { // before a number is taken
+	if err := relation.CheckNew(w.find, d.Parent, d.DependsOn); err != nil { // before a number is taken
 		return item.Item{}, err
 	}
 	id, err := w.nextID(config)
@@ -231,7 +233,7 @@ func (w *writer) update(ctx context.Context, id item.ID, p item.Patch) (item.Ite
 		return item.Item{}, err
 	}
 	before.Link = layout.ReadLink(w.tx.Root(), before.Created)
-	if err := item.CheckRelations(w.find, id, p.Parent, p.DependsOn); err != nil {
+	if err := relation.Check(w.find, id, p.Parent, p.DependsOn); err != nil {
 		return item.Item{}, err
 	}
 	finishes, err := w.finishes(&before.Summary, p)

@@ -12,11 +12,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/postgres/connection"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 	"github.com/copse-dev/copse/internal/item/postgres/write"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // claiming calls do in a transaction that does not lock the project, and returns the number of the
@@ -52,34 +54,34 @@ func (s *Store) announced(project int64, err error) error {
 }
 
 // Claim implements [storage.Claimer].
-func (s *Store) Claim(ctx context.Context, r item.ClaimRequest) (item.Claimed, error) {
-	by := item.AgentOf(ctx)
+func (s *Store) Claim(ctx context.Context, r storage.ClaimRequest) (storage.Claimed, error) {
+	by := claim.AgentOf(ctx)
 	r, err := r.Check(by)
 	if err != nil {
-		return item.Claimed{}, err
+		return storage.Claimed{}, err
 	}
 	if r.ID != 0 {
 		return s.claimItem(ctx, r)
 	}
 	key := uuid.NewString()
 	if err := s.noteGoneAtTimes(ctx); err != nil {
-		return item.Claimed{}, err
+		return storage.Claimed{}, err
 	}
 	for attempt := 0; ; attempt++ {
 		wanted, err := s.best(ctx, attempt)
 		if err != nil {
-			return item.Claimed{}, err
+			return storage.Claimed{}, err
 		}
 		got, err := s.take(ctx, wanted, key, by, r.Lease)
 		if err != nil {
-			return item.Claimed{}, err
+			return storage.Claimed{}, err
 		}
 		if got.Item.ID != 0 {
 			s.noteDepth(wanted, got.Item.ID)
 			return got, nil
 		}
 		if err := ctx.Err(); err != nil {
-			return item.Claimed{}, err
+			return storage.Claimed{}, err
 		}
 	}
 }
@@ -145,10 +147,10 @@ func (s *Store) noteDepth(w wanted, id item.ID) {
 // take gives the agent the first of the wanted items that nobody holds or is claiming, and
 // that has not changed since their version; none if there is no such item. One statement does
 // all of it, and looks at no item after the first that is free.
-func (s *Store) take(ctx context.Context, w wanted, key string, by item.Agent, lease time.Duration) (got item.Claimed, err error) {
+func (s *Store) take(ctx context.Context, w wanted, key string, by claim.Agent, lease time.Duration) (got storage.Claimed, err error) {
 	holder, err := json.Marshal(by)
 	if err != nil {
-		return item.Claimed{}, err
+		return storage.Claimed{}, err
 	}
 	again := false
 	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
@@ -163,7 +165,7 @@ func (s *Store) take(ctx context.Context, w wanted, key string, by item.Agent, l
 		err = connection.Often(ctx, db, func(r pgx.Row) error {
 			got, err = row.ScanClaimed(r)
 			return err
-		}, takeStatement, w.project, w.ids, w.version, key, sqltext.Encode(by.Name), sqltext.Encode(by.Host), string(holder), item.ClaimGrace.Milliseconds(), lease.Milliseconds(), w.only)
+		}, takeStatement, w.project, w.ids, w.version, key, sqltext.Encode(by.Name), sqltext.Encode(by.Host), string(holder), claim.Grace.Milliseconds(), lease.Milliseconds(), w.only)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return nil
@@ -203,13 +205,13 @@ const takeStatement = `with free as (
 	select ` + row.ClaimedColumns + connection.ProcessColumn + " from taken k join copse.item i on i.project_id = k.project_id and i.id = k.item_id"
 
 // claimItem gives the agent the item that it asks for.
-func (s *Store) claimItem(ctx context.Context, r item.ClaimRequest) (claimed item.Claimed, err error) {
+func (s *Store) claimItem(ctx context.Context, r storage.ClaimRequest) (claimed storage.Claimed, err error) {
 	all, err := s.Snapshot(ctx)
 	if err != nil {
-		return item.Claimed{}, err
+		return storage.Claimed{}, err
 	}
 	if err := s.noteGone(ctx, all); err != nil {
-		return item.Claimed{}, err
+		return storage.Claimed{}, err
 	}
 	err = s.announced(s.claiming(ctx, func(w *write.Writer) error {
 		claimed, err = w.Claim(r)
@@ -242,8 +244,8 @@ func (s *Store) noteGoneAtTimes(ctx context.Context) error {
 
 // noteGone notes which holders on this machine have ended.
 func (s *Store) noteGone(ctx context.Context, all *item.Snapshot) error {
-	find := item.HolderCheck{By: item.AgentOf(ctx), Now: time.Now()}
-	gone := map[item.ID]item.Claim{}
+	find := claim.HolderCheck{By: claim.AgentOf(ctx), Now: time.Now()}
+	gone := map[item.ID]claim.Claim{}
 	for _, it := range all.Claims() {
 		if c, _ := all.Claim(it.ID); find.Mark(c) != c {
 			gone[it.ID] = c
@@ -261,7 +263,7 @@ func (s *Store) noteGone(ctx context.Context, all *item.Snapshot) error {
 }
 
 // Release implements [storage.Claimer].
-func (s *Store) Release(ctx context.Context, id item.ID, steal bool) (released item.Claim, held bool, err error) {
+func (s *Store) Release(ctx context.Context, id item.ID, steal bool) (released claim.Claim, held bool, err error) {
 	if released, held, err = s.giveBack(ctx, id); held || err != nil {
 		return released, held, err
 	}
@@ -274,10 +276,10 @@ func (s *Store) Release(ctx context.Context, id item.ID, steal bool) (released i
 
 // giveBack ends the claim that the agent has of an item, in one statement. held is false if it
 // has none, and if its claim may have ended or is that of a process that it continues.
-func (s *Store) giveBack(ctx context.Context, id item.ID) (mine item.Claim, held bool, err error) {
-	holder, err := json.Marshal(item.AgentOf(ctx))
+func (s *Store) giveBack(ctx context.Context, id item.ID) (mine claim.Claim, held bool, err error) {
+	holder, err := json.Marshal(claim.AgentOf(ctx))
 	if err != nil {
-		return item.Claim{}, false, err
+		return claim.Claim{}, false, err
 	}
 	lost := false // an answer
 	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
@@ -312,11 +314,11 @@ const giveBackStatement = `delete from copse.claim k using copse.project p
 
 // renewEvery is how often the claims of an agent are looked at: less than a part of the
 // shortest lease that is worth writing down.
-const renewEvery = item.MinLease / item.RenewalsPerLease / 2
+const renewEvery = claim.MinLease / claim.RenewalsPerLease / 2
 
 // Renew implements [storage.Claimer].
 func (s *Store) Renew(ctx context.Context) error {
-	by := item.AgentOf(ctx)
+	by := claim.AgentOf(ctx)
 	if by.Name == "" || !s.toRenew(by) {
 		return nil
 	}
@@ -343,9 +345,9 @@ func (s *Store) Renew(ctx context.Context) error {
 
 // due returns the items whose claims a call of the agent is worth writing down for, and the
 // claims of its machine whose holder has ended.
-func (s *Store) due(ctx context.Context, by item.Agent) (due []item.ID, gone map[item.ID]item.Claim, err error) {
+func (s *Store) due(ctx context.Context, by claim.Agent) (due []item.ID, gone map[item.ID]claim.Claim, err error) {
 	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
-		due, gone = nil, map[item.ID]item.Claim{}
+		due, gone = nil, map[item.ID]claim.Claim{}
 		p, err := s.project(ctx, db)
 		if err != nil {
 			return err
@@ -357,7 +359,7 @@ func (s *Store) due(ctx context.Context, by item.Agent) (due []item.ID, gone map
 			return err
 		}
 		defer rows.Close()
-		find := item.HolderCheck{By: by, Now: time.Now()}
+		find := claim.HolderCheck{By: by, Now: time.Now()}
 		for rows.Next() {
 			id, c, now, err := row.ScanClaim(rows)
 			switch {
@@ -379,7 +381,7 @@ func (s *Store) due(ctx context.Context, by item.Agent) (due []item.ID, gone map
 
 // toRenew reports whether the claims of an agent were not looked at for a while, and notes
 // that they are now.
-func (s *Store) toRenew(by item.Agent) bool {
+func (s *Store) toRenew(by claim.Agent) bool {
 	const maxRenewed = 1000
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -388,7 +390,7 @@ func (s *Store) toRenew(by item.Agent) bool {
 		return false
 	}
 	if s.renewed == nil || len(s.renewed) >= maxRenewed {
-		s.renewed = make(map[item.Agent]time.Time)
+		s.renewed = make(map[claim.Agent]time.Time)
 	}
 	s.renewed[by] = now
 	return true

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
 )
@@ -238,7 +239,7 @@ func TestReadOnlyRole(t *testing.T) {
 		"deleted": func() error { _, _, err := s.Deleted(ctx); return err },
 		"history": func() error { _, err := s.History(ctx, 1); return err },
 		"check":   func() error { _, err := s.Check(ctx); return err },
-		"renew":   func() error { return s.Renew(item.WithAgent(ctx, item.Agent{Name: "a"})) },
+		"renew":   func() error { return s.Renew(claim.WithAgent(ctx, claim.Agent{Name: "a"})) },
 		"init":    func() error { _, err := s.Init(ctx); return err },
 	} {
 		if err := read(); err != nil {

@@ -8,7 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/postgres"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
 )
 
@@ -47,7 +49,7 @@ func listeners(t *testing.T, at string) int {
 
 // changes are all kinds of changes that others see, also those of claims.
 func changes(s *postgres.Store) []func(context.Context) error {
-	ada := item.Agent{Name: "ada"}
+	ada := claim.Agent{Name: "ada"}
 	var id item.ID
 	return []func(context.Context) error{
 		func(ctx context.Context) error {
@@ -57,18 +59,18 @@ func changes(s *postgres.Store) []func(context.Context) error {
 		},
 		func(ctx context.Context) error { _, err := s.AddComment(ctx, id, "", "text"); return err },
 		func(ctx context.Context) error {
-			_, err := s.Claim(item.WithAgent(ctx, ada), item.ClaimRequest{ID: id})
+			_, err := s.Claim(claim.WithAgent(ctx, ada), storage.ClaimRequest{ID: id})
 			return err
 		},
 		func(ctx context.Context) error {
-			_, _, err := s.Release(item.WithAgent(ctx, ada), id, false)
+			_, _, err := s.Release(claim.WithAgent(ctx, ada), id, false)
 			return err
 		},
 		func(ctx context.Context) error {
-			_, err := s.Claim(item.WithAgent(ctx, ada), item.ClaimRequest{})
+			_, err := s.Claim(claim.WithAgent(ctx, ada), storage.ClaimRequest{})
 			return err
 		},
-		func(ctx context.Context) error { return s.Delete(item.WithAgent(ctx, ada), id, "", false) },
+		func(ctx context.Context) error { return s.Delete(claim.WithAgent(ctx, ada), id, "", false) },
 		func(ctx context.Context) error { return s.SetIteration(ctx, "next") },
 	}
 }

@@ -8,15 +8,16 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
 // held is the claims of a project as of the last look.
 type held struct {
-	claims map[item.ID]item.Claim // those that count; never changed once it is given out
-	until  time.Time              // the first of them ends, by the clock of the database
-	state  string                 // the project, and what selectClaimState returned; "" if unknown
+	claims map[item.ID]claim.Claim // those that count; never changed once it is given out
+	until  time.Time               // the first of them ends, by the clock of the database
+	state  string                  // the project, and what selectClaimState returned; "" if unknown
 }
 
 // fewClaims are so few that they cost no more than the question whether they have changed.
@@ -37,7 +38,7 @@ const (
 
 // look returns the project and the claims that count, which are at least as new. Few claims come
 // in the same exchange with the server. Of many, the server is asked whether they have changed.
-func (s *Store) look(ctx context.Context, db *pgxpool.Pool) (p row.Project, claims map[item.ID]item.Claim, err error) {
+func (s *Store) look(ctx context.Context, db *pgxpool.Pool) (p row.Project, claims map[item.ID]claim.Claim, err error) {
 	if p.Name, err = s.name(); err != nil {
 		return p, nil, err
 	}
@@ -83,7 +84,7 @@ func (s *Store) look(ctx context.Context, db *pgxpool.Pool) (p row.Project, clai
 }
 
 // read keeps the claims of rows, whose state is that or a newer one.
-func (h *held) read(rows pgx.Rows, state string) (map[item.ID]item.Claim, error) {
+func (h *held) read(rows pgx.Rows, state string) (map[item.ID]claim.Claim, error) {
 	*h = held{}
 	claims, err := row.ScanClaims(rows)
 	if err != nil {

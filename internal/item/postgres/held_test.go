@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/itemtest"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
@@ -35,8 +36,8 @@ func TestManyClaims(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ada, bob := item.WithAgent(ctx, itemtest.Agent("ada")), item.WithAgent(ctx, itemtest.Agent("bob"))
-	claim := func(ctx context.Context, r item.ClaimRequest) {
+	ada, bob := claim.WithAgent(ctx, itemtest.Agent("ada")), claim.WithAgent(ctx, itemtest.Agent("bob"))
+	take := func(ctx context.Context, r storage.ClaimRequest) {
 		t.Helper()
 		if _, err := others.Claim(ctx, r); err != nil {
 			t.Fatal(err)
@@ -55,7 +56,7 @@ func TestManyClaims(t *testing.T) {
 		}
 	}
 	for range many {
-		claim(ada, item.ClaimRequest{})
+		take(ada, storage.ClaimRequest{})
 	}
 	for _, change := range []struct {
 		what string
@@ -63,10 +64,10 @@ func TestManyClaims(t *testing.T) {
 	}{
 		{"nothing", func() {}},
 		{"a release", func() { release(7) }},
-		{"the same item again", func() { claim(bob, item.ClaimRequest{ID: 7}) }},
-		{"a release and another item", func() { release(8); claim(ada, item.ClaimRequest{ID: many + 1}) }},
-		{"a theft", func() { claim(bob, item.ClaimRequest{ID: 9, Steal: true}) }},
-		{"a new lease", func() { claim(ada, item.ClaimRequest{ID: 10, Lease: 2 * item.MinLease}) }},
+		{"the same item again", func() { take(bob, storage.ClaimRequest{ID: 7}) }},
+		{"a release and another item", func() { release(8); take(ada, storage.ClaimRequest{ID: many + 1}) }},
+		{"a theft", func() { take(bob, storage.ClaimRequest{ID: 9, Steal: true}) }},
+		{"a new lease", func() { take(ada, storage.ClaimRequest{ID: 10, Lease: 2 * claim.MinLease}) }},
 		{"a holder that ended", func() { execute("update copse.claim set gone = clock_timestamp() where item_id = 11") }},
 		{"the end of its claim", func() {
 			execute("update copse.claim set gone = clock_timestamp() - interval '1 day' where item_id = 11")

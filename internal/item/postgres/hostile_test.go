@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/postgres"
 	"github.com/copse-dev/copse/internal/item/postgres/address"
 	"github.com/copse-dev/copse/internal/item/postgres/connection"
@@ -227,7 +228,7 @@ func TestHostileRows(t *testing.T) {
 	if err := s.SetValues(ctx, "types", []string{"task"}); err != nil {
 		t.Error(err)
 	}
-	if got, err := s.Claim(item.WithAgent(ctx, item.Agent{Name: "ada"}), item.ClaimRequest{}); err != nil {
+	if got, err := s.Claim(claim.WithAgent(ctx, claim.Agent{Name: "ada"}), storage.ClaimRequest{}); err != nil {
 		t.Error(err)
 	} else if got.Item.ID < 1 {
 		t.Errorf("item %d was given away", got.Item.ID)

@@ -9,7 +9,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/itemtest"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
 )
 
@@ -62,7 +64,7 @@ func TestPrepared(t *testing.T) {
 					return true, nil
 				}
 			})
-			ctx := item.WithAgent(t.Context(), itemtest.Agent("ada"))
+			ctx := claim.WithAgent(t.Context(), itemtest.Agent("ada"))
 			for range items {
 				if _, err := s.Create(ctx, item.Draft{Title: "x"}); err != nil {
 					t.Fatal(err)
@@ -70,7 +72,7 @@ func TestPrepared(t *testing.T) {
 			}
 			got := map[item.ID]bool{}
 			for range items {
-				taken, err := s.Claim(ctx, item.ClaimRequest{})
+				taken, err := s.Claim(ctx, storage.ClaimRequest{})
 				if err != nil {
 					t.Fatal(err)
 				}

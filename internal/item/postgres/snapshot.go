@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/moved"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
@@ -50,7 +51,7 @@ func (s *Store) Read(ctx context.Context) (item.Config, *item.Snapshot, error) {
 
 // refresh brings the cache, which the caller has locked, up to date. It returns the
 // configuration of the project and the claims that count.
-func (s *Store) refresh(ctx context.Context) (config item.Config, held map[item.ID]item.Claim, err error) {
+func (s *Store) refresh(ctx context.Context) (config item.Config, held map[item.ID]claim.Claim, err error) {
 	c := &s.cached
 	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
 		p, claims, err := s.look(ctx, db)

@@ -36,6 +36,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/postgres/connection"
 	"github.com/copse-dev/copse/internal/item/postgres/describe"
 	"github.com/copse-dev/copse/internal/item/postgres/follow"
@@ -64,8 +65,8 @@ type Store struct {
 	cached      cache
 
 	mu      sync.Mutex
-	renewed map[item.Agent]time.Time // when the claims of an agent were looked at
-	goneAt  time.Time                // when holders that ended were looked for
+	renewed map[claim.Agent]time.Time // when the claims of an agent were looked at
+	goneAt  time.Time                 // when holders that ended were looked for
 }
 
 var (
@@ -170,7 +171,7 @@ func (s *Store) again(ctx context.Context, it item.Item, id item.ID, replayed bo
 
 // AddComment implements [storage.Backend].
 func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string) (item.Comment, error) {
-	c, err := item.CheckComment(cmp.Or(author, item.AgentOf(ctx).Name), text)
+	c, err := item.CheckComment(cmp.Or(author, claim.AgentOf(ctx).Name), text)
 	if err != nil {
 		return item.Comment{}, err
 	}

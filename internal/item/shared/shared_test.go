@@ -20,10 +20,12 @@ import (
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/git/sidebranch"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/shared"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -493,7 +495,7 @@ func TestClaimsOfClones(t *testing.T) {
 	_, _, machines := newMachines(t, 2)
 	one, other := machines[0], machines[1]
 	as := func(name string) context.Context {
-		return item.WithAgent(t.Context(), item.Agent{Name: name, Host: name + "'s"})
+		return claim.WithAgent(t.Context(), claim.Agent{Name: name, Host: name + "'s"})
 	}
 	for range 2 {
 		if _, err := one.store.Create(as("ada"), item.Draft{Title: "x"}); err != nil {
@@ -504,7 +506,7 @@ func TestClaimsOfClones(t *testing.T) {
 	other.sync(t)
 	claim := func(m *machine, who string, id item.ID) {
 		t.Helper()
-		if _, err := m.store.Claim(as(who), item.ClaimRequest{ID: id}); err != nil {
+		if _, err := m.store.Claim(as(who), storage.ClaimRequest{ID: id}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -538,7 +540,7 @@ func TestClaimsOfClones(t *testing.T) {
 		}
 	}
 	_, err := one.store.Update(as("ada"), 1, item.Patch{Status: new("done")})
-	if _, held := errors.AsType[*item.HeldError](err); !held {
+	if _, held := errors.AsType[*storage.HeldError](err); !held {
 		t.Errorf("ada finishes what bob holds: %v", err)
 	}
 	if _, err := other.store.Update(as("bob"), 1, item.Patch{Status: new("done")}); err != nil {

@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/history"
 )
 
@@ -62,27 +63,27 @@ type Backend interface {
 }
 
 // Claimer records which agent works on which item, so that no two work on one. The agent of a call
-// is that of its context, see [item.WithAgent].
+// is that of its context, see [claim.WithAgent].
 //
 // If several agents claim an item at the same time, in any processes, exactly one gets it. A claim
 // is valid until it is released, the item is done or deleted, its lease ends without a call of the
-// holder, or, on the machine of the holder, [item.ClaimGrace] after another agent found that its process
+// holder, or, on the machine of the holder, [claim.Grace] after another agent found that its process
 // had ended. Snapshot has the valid claims. Update returns a *HeldError if it would finish an item
 // that another agent holds, unless the patch has Steal; so do Delete and Undo, unless they steal. A
 // theft ends the claim, and the history records the former holder.
 type Claimer interface {
 	// Claim gives the agent an item: the requested one, or the best one of [item.Snapshot.Claimable]. An
 	// item that the agent already holds gets the new lease. The error can be a *HeldError, a
-	// *NothingToClaimError, a *NotFoundError, or an *InvalidError for an item that is done.
-	Claim(ctx context.Context, r item.ClaimRequest) (item.Claimed, error)
+	// *item.NothingToClaimError, an *item.NotFoundError, or an *item.InvalidError for an item that is done.
+	Claim(ctx context.Context, r ClaimRequest) (Claimed, error)
 
 	// Release ends the claim of an item and returns it, false if nobody holds the item.
 	// If another agent does, the error is a *HeldError, unless steal ends that claim, too.
-	Release(ctx context.Context, id item.ID, steal bool) (item.Claim, bool, error)
+	Release(ctx context.Context, id item.ID, steal bool) (claim.Claim, bool, error)
 
 	// Renew records a call of the agent: its claims get their full lease again, and claims
 	// whose holder's process on the same machine has ended get a note, so that they end after
-	// [item.ClaimGrace]. It writes only claims that are [item.Claim.Due], and costs little if there is
+	// [claim.Grace]. It writes only claims that are [claim.Claim.Due], and costs little if there is
 	// nothing to write.
 	Renew(ctx context.Context) error
 }
@@ -91,12 +92,12 @@ type Claimer interface {
 // theft of a claim, is in the history or did not happen; an item keeps [history.MaxChanges] changes.
 type Historian interface {
 	// History returns the changes of an item, including a deleted one, the latest last; for 0, the
-	// latest MaxHistory changes of all items. If a program without history changed the item, the
+	// latest [history.MaxChanges] changes of all items. If a program without history changed the item, the
 	// last change is of the kind Elsewhere.
 	History(ctx context.Context, id item.ID) ([]history.Change, error)
 
 	// Undo undoes a change of an item according to [history.PlanUndo], and returns that change. The error
-	// can be an *UndoError, or a *HeldError if another agent holds the item, unless steal ends that
+	// can be a *history.UndoError, or a *HeldError if another agent holds the item, unless steal ends that
 	// claim, too.
 	Undo(ctx context.Context, id item.ID, change string, steal bool) (history.Change, error)
 }

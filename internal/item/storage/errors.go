@@ -56,7 +56,7 @@ func IsRefusal(err error) bool {
 	_, changed := errors.AsType[*ChangedError](err)
 	_, broken := errors.AsType[*BrokenError](err)
 	_, config := errors.AsType[*ConfigError](err)
-	_, held := errors.AsType[*item.HeldError](err)
+	_, held := errors.AsType[*HeldError](err)
 	_, nothing := errors.AsType[*item.NothingToClaimError](err)
 	_, undo := errors.AsType[*history.UndoError](err)
 	_, store := errors.AsType[*StoreError](err)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/github/githubtest"
-	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/claimfile"
 	"github.com/copse-dev/copse/internal/jira/jiratest"
 )
@@ -144,8 +144,8 @@ func (p *place) items(t *testing.T, text string) {
 	}
 	// A claim, as another clone can push it or an archive can hold it.
 	now := time.Now().UTC()
-	agent := item.Agent{Name: text, Session: text, Worktree: text, Host: text}
-	claim := claimfile.Record{Item: claimed, Created: valid(text), Claim: item.Claim{Holder: agent, Since: now, Renewed: now, Expires: now.Add(time.Hour), StolenFrom: text}}
+	agent := claim.Agent{Name: text, Session: text, Worktree: text, Host: text}
+	claim := claimfile.Record{Item: claimed, Created: valid(text), Claim: claim.Claim{Holder: agent, Since: now, Renewed: now, Expires: now.Add(time.Hour), StolenFrom: text}}
 	content, err := claim.Text()
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
@@ -18,7 +20,7 @@ type ClaimIn struct {
 
 // ClaimItem gives the caller an item.
 func (t *Tools) ClaimItem(ctx context.Context, in ClaimIn) (Item, error) {
-	r := item.ClaimRequest{ID: in.ID, Steal: in.Steal}
+	r := storage.ClaimRequest{ID: in.ID, Steal: in.Steal}
 	if in.Lease != nil {
 		r.Lease = time.Duration(*in.Lease) * time.Minute
 	}
@@ -35,7 +37,7 @@ func (t *Tools) ClaimItem(ctx context.Context, in ClaimIn) (Item, error) {
 }
 
 // claimOf returns a claim as it is shown.
-func claimOf(c item.Claim) *backlog.Claim {
+func claimOf(c claim.Claim) *backlog.Claim {
 	shown := backlog.ClaimOf(c)
 	for _, text := range []*string{&shown.Agent, &shown.Worktree, &shown.Host, &shown.StolenFrom} {
 		*text = line(*text, lineLength)
@@ -71,7 +73,7 @@ func (t *Tools) ReleaseItem(ctx context.Context, in ReleaseIn) (ReleaseOut, erro
 
 // nextOfClaim returns the next step for an error of a claim; "" if it is none.
 func nextOfClaim(err error) string {
-	if _, ok := errors.AsType[*item.HeldError](err); ok {
+	if _, ok := errors.AsType[*storage.HeldError](err); ok {
 		return "Use claim_item without id to get another item. If the user asks for this one, use claim_item with steal: true first."
 	}
 	if e, ok := errors.AsType[*item.NothingToClaimError](err); ok {

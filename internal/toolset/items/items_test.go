@@ -16,6 +16,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/storage"
@@ -322,7 +323,7 @@ func TestWithoutProject(t *testing.T) {
 	t.Parallel()
 	store := local.New(location.Search{Dir: t.TempDir()}, time.Now)
 	const want = "Not a tic project. Use the init_project tool first."
-	ctx := item.WithAgent(t.Context(), item.Agent{Name: "ada"})
+	ctx := claim.WithAgent(t.Context(), claim.Agent{Name: "ada"})
 	for _, tool := range items.New(store, time.Now).Toolset().Tools {
 		if tool.Name == "init_project" {
 			continue

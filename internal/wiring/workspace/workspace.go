@@ -29,7 +29,7 @@ import (
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
-	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/shared"
 	"github.com/copse-dev/copse/internal/item/storage"
@@ -268,16 +268,16 @@ func (w *Workspace) seen(client, tool string) {
 }
 
 // agent returns the client that calls.
-func (w *Workspace) agent(ctx context.Context) item.Agent {
-	return item.Agent{
+func (w *Workspace) agent(ctx context.Context) claim.Agent {
+	return claim.Agent{
 		Name: cmp.Or(toolset.Client(ctx), unnamed), Session: toolset.Session(ctx), Worktree: w.Workspace(),
 		Host: w.env.Hostname, Process: w.process(),
 	}
 }
 
 // Person returns the user of the command line, who has no lasting process.
-func (w *Workspace) Person() item.Agent {
-	return item.Agent{Name: w.env.User(), Worktree: w.Workspace(), Host: w.env.Hostname}
+func (w *Workspace) Person() claim.Agent {
+	return claim.Agent{Name: w.env.User(), Worktree: w.Workspace(), Host: w.env.Hostname}
 }
 
 // Claims returns the claims of a store.
@@ -298,7 +298,7 @@ func (w *Workspace) called(c *claims.Claims, sets []toolset.Toolset) []toolset.T
 			t := &sets[i].Tools[j]
 			call := t.Call
 			t.Call = func(ctx context.Context, arguments json.RawMessage) toolset.Result {
-				ctx = item.WithAgent(ctx, w.agent(ctx))
+				ctx = claim.WithAgent(ctx, w.agent(ctx))
 				renew := func() { _ = note(ctx) } // what cannot be renewed expires, and the next claim says why
 				renew()
 				defer renew() // a call can take longer than a lease

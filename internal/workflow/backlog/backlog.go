@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/storage"
 )
 
@@ -53,11 +54,11 @@ func (b *Backlog) Read(ctx context.Context) (View, error) {
 
 // claimReader is a backend that finds the claim of one item without reading the others.
 type claimReader interface {
-	ClaimOf(ctx context.Context, it *item.Summary) (item.Claim, bool, error)
+	ClaimOf(ctx context.Context, it *item.Summary) (claim.Claim, bool, error)
 }
 
 // Claim returns the claim of an item; nil if nobody holds it.
-func (b *Backlog) Claim(ctx context.Context, it *item.Summary) (*item.Claim, error) {
+func (b *Backlog) Claim(ctx context.Context, it *item.Summary) (*claim.Claim, error) {
 	if one, ok := b.backend.(claimReader); ok {
 		c, held, err := one.ClaimOf(ctx, it)
 		if err != nil || !held {
@@ -150,7 +151,7 @@ func (b *Backlog) Related(ctx context.Context, v View, id item.ID, list func(*it
 }
 
 // PreviewDeletion returns the effects of deleting an item, and the problems of items that could be
-// affected without being named. The error is an [*item.HeldError] if an agent other than that of the
+// affected without being named. The error is a [*storage.HeldError] if an agent other than that of the
 // context holds the item and it is not to be stolen.
 func (b *Backlog) PreviewDeletion(ctx context.Context, id item.ID, steal bool) (item.Preview, []item.Warning, error) {
 	it, err := b.backend.Item(ctx, id)
@@ -161,8 +162,8 @@ func (b *Backlog) PreviewDeletion(ctx context.Context, id item.ID, steal bool) (
 	if err != nil {
 		return item.Preview{}, nil, err
 	}
-	if c, held := s.Claim(id); held && !steal && !item.AgentOf(ctx).Shares(c.Holder) {
-		return item.Preview{}, nil, &item.HeldError{ID: id, Claim: c}
+	if c, held := s.Claim(id); held && !steal && !claim.AgentOf(ctx).Shares(c.Holder) {
+		return item.Preview{}, nil, &storage.HeldError{ID: id, Claim: c}
 	}
 	p, err := s.Preview(it)
 	return p, s.Warnings, err

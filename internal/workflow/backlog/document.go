@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 )
 
 // Fields are an item in JSON without its long parts. Every key is there.
@@ -71,7 +72,7 @@ type Claim struct {
 }
 
 // ClaimOf returns a claim.
-func ClaimOf(c item.Claim) *Claim {
+func ClaimOf(c claim.Claim) *Claim {
 	stamp := func(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 	return &Claim{
 		Agent: c.Holder.Name, Worktree: c.Holder.Worktree, Host: c.Holder.Host, Process: c.Holder.Process.PID,

@@ -14,6 +14,8 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/regular"
 )
 
@@ -43,13 +45,13 @@ type Start struct {
 
 // Worker returns the agent who works on the item after the start: the given one, in the new worktree
 // if there is one.
-func (s *Start) Worker(by item.Agent) item.Agent {
+func (s *Start) Worker(by claim.Agent) claim.Agent {
 	by.Worktree = cmp.Or(s.Worktree, by.Worktree)
 	return by
 }
 
 // PlanStart returns the start of work on an item. It changes nothing. The error is an
-// [*item.HeldError] if an agent other than that of the context, here or in the new worktree, holds
+// [*storage.HeldError] if an agent other than that of the context, here or in the new worktree, holds
 // the item.
 func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o StartOptions) (Start, error) {
 	it, err := b.backend.Item(ctx, id)
@@ -72,10 +74,10 @@ func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o S
 		s.Worktree = filepath.Join(mainRoot(repo), worktrees, name)
 	}
 	if c, held := all.Claim(id); held {
-		by := item.AgentOf(ctx)
+		by := claim.AgentOf(ctx)
 		s.Held = by.Shares(c.Holder)
 		if worker := s.Worker(by); !s.Held && !worker.Shares(c.Holder) {
-			return Start{}, &item.HeldError{ID: id, Claim: c}
+			return Start{}, &storage.HeldError{ID: id, Claim: c}
 		}
 	}
 	exists, err := repo.HasBranch(ctx, s.Branch)
@@ -238,7 +240,7 @@ func (b *Backlog) Begin(ctx context.Context, repo *git.Repo, s Start) error {
 	if s.Worktree != "" {
 		p.Worktree = &s.Worktree
 	}
-	if by := item.AgentOf(ctx).Name; it.Assignee == "" && by != "" {
+	if by := claim.AgentOf(ctx).Name; it.Assignee == "" && by != "" {
 		p.Assignee = &by
 	}
 	if it.Status == config.Statuses[0] && slices.Contains(config.Statuses, inProgress) {

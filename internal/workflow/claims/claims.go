@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/storage"
 )
 
@@ -26,8 +27,8 @@ type Claims struct {
 	now     func() time.Time
 
 	mu      sync.Mutex
-	holders map[item.Agent]time.Time // agents that claimed, and when their claims were renewed
-	looked  time.Time                // when the claims of all were looked at
+	holders map[claim.Agent]time.Time // agents that claimed, and when their claims were renewed
+	looked  time.Time                 // when the claims of all were looked at
 }
 
 // New returns the claims of a store. publish can be nil.
@@ -35,12 +36,12 @@ func New(store storage.Backend, publish Publish, now func() time.Time) *Claims {
 	if publish == nil {
 		publish = func(context.Context) (bool, error) { return false, nil }
 	}
-	return &Claims{store: store, publish: publish, now: now, holders: make(map[item.Agent]time.Time)}
+	return &Claims{store: store, publish: publish, now: now, holders: make(map[claim.Agent]time.Time)}
 }
 
 // Taken is an item that an agent got.
 type Taken struct {
-	item.Claimed
+	storage.Claimed
 	// Unconfirmed is the reason why the remote of a shared store has not seen the claim; nil if it
 	// has.
 	Unconfirmed error
@@ -50,7 +51,7 @@ type Taken struct {
 const attempts = 10
 
 // Claim gives the agent of the context an item.
-func (c *Claims) Claim(ctx context.Context, r item.ClaimRequest) (Taken, error) {
+func (c *Claims) Claim(ctx context.Context, r storage.ClaimRequest) (Taken, error) {
 	for attempt := 1; ; attempt++ {
 		got, err := c.store.Claim(ctx, r)
 		if err != nil {
@@ -58,7 +59,7 @@ func (c *Claims) Claim(ctx context.Context, r item.ClaimRequest) (Taken, error) 
 		}
 		c.noteHolder(got.Claim.Holder)
 		taken, err := c.confirm(ctx, got)
-		_, held := errors.AsType[*item.HeldError](err)
+		_, held := errors.AsType[*storage.HeldError](err)
 		if held && r.ID == 0 && attempt < attempts {
 			continue
 		}
@@ -67,7 +68,7 @@ func (c *Claims) Claim(ctx context.Context, r item.ClaimRequest) (Taken, error) 
 }
 
 // confirm lets the other clones decide about a claim.
-func (c *Claims) confirm(ctx context.Context, got item.Claimed) (Taken, error) {
+func (c *Claims) confirm(ctx context.Context, got storage.Claimed) (Taken, error) {
 	decided, err := c.publish(ctx)
 	if err != nil {
 		got.Claim.Unconfirmed = true
@@ -92,15 +93,15 @@ func (c *Claims) confirm(ctx context.Context, got item.Claimed) (Taken, error) {
 	case !ok: // done, deleted or released elsewhere
 		return Taken{}, &storage.ChangedElsewhereError{ID: id}
 	case claim.Holder != got.Claim.Holder:
-		return Taken{}, &item.HeldError{ID: id, Claim: claim}
+		return Taken{}, &storage.HeldError{ID: id, Claim: claim}
 	}
 	it, err := c.store.Item(ctx, id)
-	return Taken{Claimed: item.Claimed{Item: it, Claim: claim}}, err
+	return Taken{Claimed: storage.Claimed{Item: it, Claim: claim}}, err
 }
 
 // Released is how a release ended.
 type Released struct {
-	Claim item.Claim
+	Claim claim.Claim
 	// Was means that somebody held the item.
 	Was bool
 	// Unconfirmed is why other clones do not have it yet; nil if they do.
@@ -117,7 +118,7 @@ func (c *Claims) Release(ctx context.Context, id item.ID, steal bool) (Released,
 	return Released{Claim: claim, Was: true, Unconfirmed: unconfirmed}, nil
 }
 
-func (c *Claims) noteHolder(a item.Agent) {
+func (c *Claims) noteHolder(a claim.Agent) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.holders[a] = c.now()
@@ -125,7 +126,7 @@ func (c *Claims) noteHolder(a item.Agent) {
 
 // pause is the time between two looks at the claims of an agent, or of all. The shortest lease has
 // several.
-const pause = item.MinLease / 4
+const pause = claim.MinLease / 4
 
 // Called notes a call of the agent of the context, and renews its claims. It costs nothing for
 // an agent that did not claim an item here.
@@ -136,7 +137,7 @@ func (c *Claims) Called(ctx context.Context) error { return c.renew(ctx, false) 
 func (c *Claims) Look(ctx context.Context) error { return c.renew(ctx, true) }
 
 func (c *Claims) renew(ctx context.Context, ofAll bool) error {
-	agent := item.AgentOf(ctx)
+	agent := claim.AgentOf(ctx)
 	now := c.now()
 	c.mu.Lock()
 	renewed, holds := c.holders[agent]

@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/itemtest"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/workflow/claims"
 )
 
@@ -26,7 +28,7 @@ func project(t *testing.T, items int, now func() time.Time) (*local.Store, conte
 			t.Fatal(err)
 		}
 	}
-	return s, item.WithAgent(t.Context(), itemtest.Agent("ada"))
+	return s, claim.WithAgent(t.Context(), itemtest.Agent("ada"))
 }
 
 // Another clone was faster with the first item: the agent gets the next one, but no item
@@ -34,17 +36,17 @@ func project(t *testing.T, items int, now func() time.Time) (*local.Store, conte
 func TestOtherClonesDecide(t *testing.T) {
 	t.Parallel()
 	s, ctx := project(t, 3, time.Now)
-	far := item.WithAgent(t.Context(), itemtest.Agent("far"))
+	far := claim.WithAgent(t.Context(), itemtest.Agent("far"))
 	c := claims.New(s, func(context.Context) (bool, error) {
-		_, err := s.Claim(far, item.ClaimRequest{ID: 1, Steal: true}) // what the exchange brings
+		_, err := s.Claim(far, storage.ClaimRequest{ID: 1, Steal: true}) // what the exchange brings
 		return true, err
 	}, time.Now)
-	got, err := c.Claim(ctx, item.ClaimRequest{})
+	got, err := c.Claim(ctx, storage.ClaimRequest{})
 	if err != nil || got.Item.ID != 2 || got.Unconfirmed != nil {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	_, err = c.Claim(ctx, item.ClaimRequest{ID: 1, Steal: true})
-	if held, ok := errors.AsType[*item.HeldError](err); !ok || held.Claim.Holder.Name != "far" {
+	_, err = c.Claim(ctx, storage.ClaimRequest{ID: 1, Steal: true})
+	if held, ok := errors.AsType[*storage.HeldError](err); !ok || held.Claim.Holder.Name != "far" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -55,7 +57,7 @@ func TestOffline(t *testing.T) {
 	s, ctx := project(t, 1, time.Now)
 	away := errors.New("no route to host")
 	c := claims.New(s, func(context.Context) (bool, error) { return true, away }, time.Now)
-	got, err := c.Claim(ctx, item.ClaimRequest{ID: 1})
+	got, err := c.Claim(ctx, storage.ClaimRequest{ID: 1})
 	if err != nil || !got.Claim.Unconfirmed || !errors.Is(got.Unconfirmed, away) {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -71,7 +73,7 @@ func TestCalled(t *testing.T) {
 	at := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	s, ctx := project(t, 1, func() time.Time { return at })
 	c := claims.New(s, nil, func() time.Time { return at })
-	if _, err := c.Claim(ctx, item.ClaimRequest{ID: 1, Lease: 10 * time.Minute}); err != nil {
+	if _, err := c.Claim(ctx, storage.ClaimRequest{ID: 1, Lease: 10 * time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	held := func() bool {
@@ -84,7 +86,7 @@ func TestCalled(t *testing.T) {
 	}
 	for range 5 {
 		at = at.Add(9 * time.Minute)
-		if err := c.Called(item.WithAgent(t.Context(), itemtest.Agent("bob"))); err != nil {
+		if err := c.Called(claim.WithAgent(t.Context(), itemtest.Agent("bob"))); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.Called(ctx); err != nil {
@@ -109,7 +111,7 @@ func TestLook(t *testing.T) {
 	c := claims.New(s, nil, func() time.Time { return at })
 	dead := itemtest.Agent("dead")
 	dead.Process.Start = "another one, whose number was given to this process"
-	if _, err := s.Claim(item.WithAgent(t.Context(), dead), item.ClaimRequest{ID: 1}); err != nil {
+	if _, err := s.Claim(claim.WithAgent(t.Context(), dead), storage.ClaimRequest{ID: 1}); err != nil {
 		t.Fatal(err)
 	}
 	held := func() bool {
@@ -121,7 +123,7 @@ func TestLook(t *testing.T) {
 		return held
 	}
 	for _, call := range []func(context.Context) error{c.Called, c.Look} {
-		at = at.Add(item.ClaimGrace)
+		at = at.Add(claim.Grace)
 		if !held() {
 			t.Fatal("the claim ended although nobody looked")
 		}
@@ -129,7 +131,7 @@ func TestLook(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if at = at.Add(item.ClaimGrace); held() {
+	if at = at.Add(claim.Grace); held() {
 		t.Error("the claim of an ended process stays")
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
@@ -130,7 +131,7 @@ func everything(t *testing.T, s storage.Store) string {
 func fill(t *testing.T, s *local.Store, n int) {
 	t.Helper()
 	defer s.Close()
-	ctx := item.WithAgent(t.Context(), item.Agent{Name: "ada", Worktree: "/trees/ada"})
+	ctx := claim.WithAgent(t.Context(), claim.Agent{Name: "ada", Worktree: "/trees/ada"})
 	if _, err := s.Init(ctx); err != nil {
 		t.Fatal(err)
 	}

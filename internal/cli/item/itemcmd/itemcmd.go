@@ -19,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
@@ -87,7 +88,7 @@ func (c Base) RunIn(do func(ctx context.Context, ws *workspace.Workspace, s stor
 		ws.Warn()
 		store := ws.Items()
 		defer store.Close()
-		ctx := item.WithAgent(cmd.Context(), ws.Person())
+		ctx := claim.WithAgent(cmd.Context(), ws.Person())
 		if err := do(ctx, ws, store, args); err != nil {
 			return c.explain(ctx, err, ws, store)
 		}
@@ -127,7 +128,7 @@ func (c Base) explain(ctx context.Context, err error, ws *workspace.Workspace, s
 	if _, done := errors.AsType[*explainedError](err); done {
 		return err
 	}
-	if held, ok := errors.AsType[*item.HeldError](err); ok {
+	if held, ok := errors.AsType[*storage.HeldError](err); ok {
 		return fmt.Errorf("%w; choose another item with `%s claim`, or take this one with `%[2]s claim %[3]d --steal`", err, c.Program, held.ID)
 	}
 	if missing, ok := errors.AsType[*item.NotFoundError](err); ok {
@@ -164,10 +165,10 @@ func (c Base) NoteClaim(got claims.Taken) {
 // Explained returns an error with the next step, in place of the one that commands about items add.
 func Explained(err error, next string) error { return &explainedError{err, next} }
 
-// ExplainHeld adds the next step to an [*item.HeldError] of a command with the flag --steal. what is
+// ExplainHeld adds the next step to a [*storage.HeldError] of a command with the flag --steal. what is
 // what the command does then.
 func (c Base) ExplainHeld(err error, what string) error {
-	if _, ok := errors.AsType[*item.HeldError](err); ok {
+	if _, ok := errors.AsType[*storage.HeldError](err); ok {
 		return Explained(err, "to "+what+", add --steal")
 	}
 	return err

@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
@@ -196,14 +197,14 @@ func (c cli) begun(ctx context.Context, s storage.Store, plan backlog.Start) err
 // begin claims an item for the worktree of a start, and calls do as its holder. A claim in this
 // worktree moves to the new one. If do fails, everything is as before.
 func begin(ctx context.Context, c *claims.Claims, s backlog.Start, do func(context.Context) error) (claims.Taken, error) {
-	worker := item.WithAgent(ctx, s.Worker(item.AgentOf(ctx)))
+	worker := claim.WithAgent(ctx, s.Worker(claim.AgentOf(ctx)))
 	moves := s.Held && s.Worktree != ""
 	if moves {
 		if _, err := c.Release(ctx, s.ID, false); err != nil {
 			return claims.Taken{}, err
 		}
 	}
-	got, err := c.Claim(worker, item.ClaimRequest{ID: s.ID})
+	got, err := c.Claim(worker, storage.ClaimRequest{ID: s.ID})
 	if err != nil {
 		return claims.Taken{}, err
 	}
@@ -213,7 +214,7 @@ func begin(ctx context.Context, c *claims.Claims, s backlog.Start, do func(conte
 			err = errors.Join(err, released)
 		}
 		if moves {
-			_, claimed := c.Claim(ctx, item.ClaimRequest{ID: s.ID})
+			_, claimed := c.Claim(ctx, storage.ClaimRequest{ID: s.ID})
 			err = errors.Join(err, claimed)
 		}
 		return claims.Taken{}, err
@@ -224,8 +225,8 @@ func begin(ctx context.Context, c *claims.Claims, s backlog.Start, do func(conte
 // explainStart adds the next step to an error of an item that the same person holds in another
 // worktree, and of a branch or directory that exists.
 func (c cli) explainStart(ctx context.Context, err error) error {
-	if held, ok := errors.AsType[*item.HeldError](err); ok {
-		by, me := held.Claim.Holder, item.AgentOf(ctx)
+	if held, ok := errors.AsType[*storage.HeldError](err); ok {
+		by, me := held.Claim.Holder, claim.AgentOf(ctx)
 		if there := me.Worktree != by.Worktree; there && by.Name == me.Name && by.Host == me.Host && by.Process == me.Process {
 			return itemcmd.Explained(err, fmt.Sprintf("to work on it there, run `%s`", cleantext.Command("cd", by.Worktree)))
 		}

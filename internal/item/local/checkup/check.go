@@ -20,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/reader"
 	"github.com/copse-dev/copse/internal/item/local/trash"
 	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/relation"
 	"github.com/copse-dev/copse/internal/item/remerge"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/storage"
@@ -74,7 +75,7 @@ func Check(ctx context.Context, o Options) ([]item.Warning, error) {
 		found = append(found, more...)
 	}
 	all := snapshot.List(config, item.Filter{All: true})
-	cycles := item.FindCycles(all)
+	cycles := relation.FindCycles(all)
 	for _, it := range all {
 		for _, problem := range checkItem(config, o.Reader.Lookup, cycles, it) {
 			found = append(found, item.Warning{File: layout.Item(it.ID), Reason: problem})
@@ -130,7 +131,7 @@ func (c check) trash(copies []item.Warning) ([]item.Warning, error) {
 }
 
 // checkItem returns the problems of a readable item.
-func checkItem(config item.Config, find item.Lookup, cycles item.Cycles, it *item.Summary) []string {
+func checkItem(config item.Config, find relation.Lookup, cycles relation.Cycles, it *item.Summary) []string {
 	var problems []string
 	for _, field := range []struct {
 		name, value string
@@ -156,7 +157,7 @@ func checkItem(config item.Config, find item.Lookup, cycles item.Cycles, it *ite
 }
 
 // dangling returns the referenced items that do not exist.
-func dangling(find item.Lookup, it *item.Summary) []item.ID {
+func dangling(find relation.Lookup, it *item.Summary) []item.ID {
 	var missing []item.ID
 	for _, id := range append([]item.ID{it.Parent}, it.DependsOn...) {
 		if id == 0 || slices.Contains(missing, id) {

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/claimfile"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/location"
@@ -149,7 +150,7 @@ func (b *Book) Live(s *item.Snapshot, c item.Config) (*item.Snapshot, error) {
 		return s, err
 	}
 	now := b.now()
-	live := make(map[item.ID]item.Claim, len(records))
+	live := make(map[item.ID]claim.Claim, len(records))
 	var moved []claimfile.Record
 	for _, r := range records {
 		if r.Ended(now) {
@@ -168,7 +169,7 @@ func (b *Book) Live(s *item.Snapshot, c item.Config) (*item.Snapshot, error) {
 }
 
 // follow adds the claims of items whose number has changed since.
-func (b *Book) follow(s *item.Snapshot, c item.Config, moved []claimfile.Record, live map[item.ID]item.Claim) {
+func (b *Book) follow(s *item.Snapshot, c item.Config, moved []claimfile.Record, live map[item.ID]claim.Claim) {
 	if len(moved) == 0 {
 		return
 	}
@@ -176,7 +177,7 @@ func (b *Book) follow(s *item.Snapshot, c item.Config, moved []claimfile.Record,
 		number  item.ID
 		created string
 	}
-	claims := make(map[origin]item.Claim, len(moved))
+	claims := make(map[origin]claim.Claim, len(moved))
 	for _, claim := range moved {
 		claims[origin{claim.Item, claim.Created}] = claim.Claim
 	}
@@ -203,13 +204,13 @@ func (b *Book) renumberings() []renumbered.Record {
 
 // Of returns the claim of an item, including one under a former number; false if nobody holds it.
 // It reads only the files of that item.
-func (b *Book) Of(it *item.Summary) (item.Claim, bool, error) {
+func (b *Book) Of(it *item.Summary) (claim.Claim, bool, error) {
 	root, err := b.dir.Open()
 	if errors.Is(err, fs.ErrNotExist) {
-		return item.Claim{}, false, nil
+		return claim.Claim{}, false, nil
 	}
 	if err != nil {
-		return item.Claim{}, false, fmt.Errorf("read the claims: %w", rooted.WithoutPath(err))
+		return claim.Claim{}, false, fmt.Errorf("read the claims: %w", rooted.WithoutPath(err))
 	}
 	defer root.Close()
 	r, ok := readClaim(root, claimfile.Name(it.ID, it.Created), b.now())
@@ -219,23 +220,23 @@ func (b *Book) Of(it *item.Summary) (item.Claim, bool, error) {
 		}
 	}
 	if !ok || r.Ended(b.now()) {
-		return item.Claim{}, false, nil
+		return claim.Claim{}, false, nil
 	}
 	return r.Claim, true, nil
 }
 
 // Due reports whether [Tx.Renew] should record a call of an agent.
-func (b *Book) Due(by item.Agent) (bool, error) {
+func (b *Book) Due(by claim.Agent) (bool, error) {
 	due, err := b.due(by)
 	return len(due) > 0, err
 }
 
 // due returns the claims that a call of an agent changes, in their new state: its own are renewed,
 // and those of its machine whose holder's process has ended get a note about it.
-func (b *Book) due(by item.Agent) ([]claimfile.Record, error) {
+func (b *Book) due(by claim.Agent) ([]claimfile.Record, error) {
 	records, err := b.records()
 	now := b.now().UTC().Truncate(time.Millisecond)
-	find := item.HolderCheck{By: by, Now: now}
+	find := claim.HolderCheck{By: by, Now: now}
 	var due []claimfile.Record
 	for _, r := range records {
 		switch noted := find.Mark(r.Claim); {

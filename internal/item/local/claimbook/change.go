@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/claimfile"
 	"github.com/copse-dev/copse/internal/item/renumbered"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
@@ -17,47 +19,47 @@ import (
 type Tx struct {
 	book *Book
 	tx   *lockedstore.Tx
-	by   item.Agent
+	by   claim.Agent
 }
 
 // Change calls do while nobody else changes the claims. tx is the enclosing change of the store,
 // and the agent is that of ctx.
 func (b *Book) Change(ctx context.Context, tx *lockedstore.Tx, do func(*Tx) error) error {
-	by := item.AgentOf(ctx)
+	by := claim.AgentOf(ctx)
 	if b.locked == nil {
 		return do(&Tx{book: b, tx: tx, by: by})
 	}
 	return b.locked.Change(ctx, func(tx *lockedstore.Tx) error { return do(&Tx{book: b, tx: tx, by: by}) })
 }
 
-// Take gives an item to the agent as a request says. The error is an [*item.HeldError] if
+// Take gives an item to the agent as a request says. The error is a [*storage.HeldError] if
 // another agent holds the item.
-func (t *Tx) Take(it *item.Summary, r item.ClaimRequest) (item.Claim, error) {
+func (t *Tx) Take(it *item.Summary, r storage.ClaimRequest) (claim.Claim, error) {
 	old := t.former(it)
 	now := t.book.now().UTC().Truncate(time.Millisecond)
-	claim, err := r.Take(it.ID, old, t.by, now)
+	taken, err := r.Take(it.ID, old, t.by, now)
 	if err == nil {
-		return claim, t.put(it, claim)
+		return taken, t.put(it, taken)
 	}
-	find := item.HolderCheck{By: t.by, Now: now}
+	find := claim.HolderCheck{By: t.by, Now: now}
 	if gone := find.Mark(*old); gone != *old {
 		if err := t.put(it, gone); err != nil {
-			return item.Claim{}, err
+			return claim.Claim{}, err
 		}
 	}
-	return item.Claim{}, err
+	return claim.Claim{}, err
 }
 
 // NoteGone records which holders have ended, so their claims end after a while, and returns the
 // snapshot with the notes.
 func (t *Tx) NoteGone(s *item.Snapshot) (*item.Snapshot, error) {
-	noted := map[item.ID]item.Claim{}
-	find := item.HolderCheck{By: t.by, Now: t.book.now().UTC().Truncate(time.Millisecond)}
+	noted := map[item.ID]claim.Claim{}
+	find := claim.HolderCheck{By: t.by, Now: t.book.now().UTC().Truncate(time.Millisecond)}
 	for _, it := range s.Claims() {
-		claim, _ := s.Claim(it.ID)
-		noted[it.ID] = claim
-		gone := find.Mark(claim)
-		if gone == claim {
+		held, _ := s.Claim(it.ID)
+		noted[it.ID] = held
+		gone := find.Mark(held)
+		if gone == held {
 			continue
 		}
 		if err := t.put(it, gone); err != nil {
@@ -70,14 +72,14 @@ func (t *Tx) NoteGone(s *item.Snapshot) (*item.Snapshot, error) {
 
 // Release ends the claim of an item and returns it; false if nobody holds the item. Only with
 // steal does it end that of another agent.
-func (t *Tx) Release(it *item.Summary, steal bool) (claim item.Claim, was bool, err error) {
+func (t *Tx) Release(it *item.Summary, steal bool) (claim claim.Claim, was bool, err error) {
 	now := t.book.now()
 	old := t.former(it)
 	if old == nil || old.Ended(now) {
 		return claim, false, t.Forget(it)
 	}
 	if !steal {
-		if err := item.CheckHolder(it.ID, old, t.by, now); err != nil {
+		if err := storage.CheckHolder(it.ID, old, t.by, now); err != nil {
 			return claim, false, err
 		}
 	}
@@ -97,10 +99,10 @@ func (t *Tx) Finish(it *item.Summary, steal bool, do func(stolen string) error) 
 	return t.Forget(it)
 }
 
-// Check returns an [*item.HeldError] if another agent holds an item, or with steal, the holder.
+// Check returns a [*storage.HeldError] if another agent holds an item, or with steal, the holder.
 func (t *Tx) Check(it *item.Summary, steal bool) (stolen string, err error) {
 	old := t.former(it)
-	switch err := item.CheckHolder(it.ID, old, t.by, t.book.now()); {
+	switch err := storage.CheckHolder(it.ID, old, t.by, t.book.now()); {
 	case err == nil:
 		return "", nil
 	case steal:
@@ -137,7 +139,7 @@ func (t *Tx) Renew() error {
 
 // former returns the claim of an item as its file has it now, also under a number that it had
 // before; nil if there is none.
-func (t *Tx) former(it *item.Summary) *item.Claim {
+func (t *Tx) former(it *item.Summary) *claim.Claim {
 	if r, ok := readClaim(t.tx.Root(), t.name(it), t.book.now()); ok {
 		return &r.Claim
 	}
@@ -156,7 +158,7 @@ func (t *Tx) name(it *item.Summary) string {
 }
 
 // put writes the claim of an item.
-func (t *Tx) put(it *item.Summary, claim item.Claim) error {
+func (t *Tx) put(it *item.Summary, claim claim.Claim) error {
 	text, err := claimfile.Record{Item: it.ID, Created: it.Created, Claim: claim}.Text()
 	if err != nil {
 		return err

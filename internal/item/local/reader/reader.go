@@ -218,7 +218,7 @@ func (r *Reader) refresh() error {
 	return fmt.Errorf("read directory %q: another program keeps replacing it", layout.Items)
 }
 
-// Lookup implements [item.Lookup], including broken items.
+// Lookup implements [relation.Lookup], including broken items.
 func (r *Reader) Lookup(id item.ID) (*item.Summary, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/relation"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
@@ -94,7 +95,7 @@ func (r *restoration) openIn(dir string, known map[item.ID]*opened, id item.ID) 
 	return known[id], nil
 }
 
-// find returns an [item.Lookup] of what will be.
+// find returns a [relation.Lookup] of what will be.
 func (r *restoration) find(id item.ID) (*item.Summary, error) {
 	if o := r.items[id]; o != nil {
 		return &o.summary, nil
@@ -106,7 +107,7 @@ func (r *restoration) find(id item.ID) (*item.Summary, error) {
 // in the trash, it is noted there, as if the item had been here when the other was deleted.
 func (r *restoration) keepPossible(it *opened) error {
 	parent := it.summary.Parent
-	if parent != 0 && item.CheckRelations(r.find, r.id, &parent, nil) != nil {
+	if parent != 0 && relation.Check(r.find, r.id, &parent, nil) != nil {
 		it.summary.Parent = 0
 		if err := it.content.SetParent(0); err != nil {
 			return layout.Unchangeable(r.id, err)
@@ -117,7 +118,7 @@ func (r *restoration) keepPossible(it *opened) error {
 		}
 	}
 	for _, dependency := range slices.Clone(it.summary.DependsOn) {
-		if item.CheckRelations(r.find, r.id, nil, &[]item.ID{dependency}) == nil {
+		if relation.Check(r.find, r.id, nil, &[]item.ID{dependency}) == nil {
 			continue
 		}
 		it.summary.DependsOn = slices.DeleteFunc(slices.Clone(it.summary.DependsOn), func(id item.ID) bool { return id == dependency })
@@ -153,7 +154,7 @@ func (r *restoration) note(deleted item.ID, list func(*ticfile.Lost) *[]item.ID)
 // that is deleted itself gets it in the trash, for when it comes back.
 func (r *restoration) adopt(child item.ID) error {
 	o, err := r.openAny(child)
-	if err != nil || o.summary.Parent != 0 || item.CheckRelations(r.find, child, &r.id, nil) != nil {
+	if err != nil || o.summary.Parent != 0 || relation.Check(r.find, child, &r.id, nil) != nil {
 		return nil //nolint:nilerr // what is gone, or broken, stays as it is
 	}
 	o.summary.Parent, o.changed = r.id, true
@@ -164,7 +165,7 @@ func (r *restoration) adopt(child item.ID) error {
 func (r *restoration) depend(dependent item.ID) error {
 	o, err := r.openAny(dependent)
 	if err != nil || slices.Contains(o.summary.DependsOn, r.id) ||
-		item.CheckRelations(r.find, dependent, nil, &[]item.ID{r.id}) != nil {
+		relation.Check(r.find, dependent, nil, &[]item.ID{r.id}) != nil {
 		return nil //nolint:nilerr // as above
 	}
 	o.summary.DependsOn, o.changed = append(slices.Clone(o.summary.DependsOn), r.id), true

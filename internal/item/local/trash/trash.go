@@ -34,6 +34,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/historydir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/relation"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
@@ -48,7 +49,7 @@ const pendingName = layout.Private + "/pending.json"
 type Trash struct {
 	Tx *lockedstore.Tx
 	// Find finds the items that are not deleted.
-	Find    item.Lookup
+	Find    relation.Lookup
 	History historydir.Dir
 }
 

@@ -7,8 +7,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/postgres/bounded"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // ClaimColumns are the columns of [ScanClaim], of the table with the alias k. Times that no copse
@@ -26,11 +28,11 @@ const ClaimedColumns = ClaimColumns + ", " + commentedColumns
 
 // ScanClaim reads [ClaimColumns]: the claim of an item, and the time of the database. A holder that
 // nobody can read is an unknown one.
-func ScanClaim(r pgx.Row) (id item.ID, c item.Claim, now time.Time, err error) {
+func ScanClaim(r pgx.Row) (id item.ID, c claim.Claim, now time.Time, err error) {
 	var holder string
 	var gone *time.Time
 	if err := r.Scan(&id, &holder, &c.Since, &c.Renewed, &c.Expires, &gone, &c.StolenFrom, &now); err != nil {
-		return 0, item.Claim{}, now, err
+		return 0, claim.Claim{}, now, err
 	}
 	_ = json.Unmarshal([]byte(holder), &c.Holder)
 	c.StolenFrom = sqltext.Decode(c.StolenFrom)
@@ -44,9 +46,9 @@ func ScanClaim(r pgx.Row) (id item.ID, c item.Claim, now time.Time, err error) {
 }
 
 // ScanClaims reads rows of [ClaimColumns], and returns the claims that count.
-func ScanClaims(rows pgx.Rows) (map[item.ID]item.Claim, error) {
+func ScanClaims(rows pgx.Rows) (map[item.ID]claim.Claim, error) {
 	defer rows.Close()
-	found := map[item.ID]item.Claim{}
+	found := map[item.ID]claim.Claim{}
 	for rows.Next() {
 		id, c, now, err := ScanClaim(rows)
 		if err != nil {
@@ -63,11 +65,11 @@ func ScanClaims(rows pgx.Rows) (map[item.ID]item.Claim, error) {
 }
 
 // ScanClaimed reads [ClaimedColumns].
-func ScanClaimed(r pgx.Row) (item.Claimed, error) {
+func ScanClaimed(r pgx.Row) (storage.Claimed, error) {
 	var of commented
 	_, c, _, err := ScanClaim(sqltext.WithMore(r, of.fields()...))
 	if err != nil {
-		return item.Claimed{}, err
+		return storage.Claimed{}, err
 	}
-	return item.Claimed{Item: of.decode().Item, Claim: c}, nil
+	return storage.Claimed{Item: of.decode().Item, Claim: c}, nil
 }

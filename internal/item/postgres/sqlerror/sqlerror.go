@@ -79,7 +79,7 @@ func isOurs(err error) bool {
 	_, invalid := errors.AsType[*item.InvalidError](err)
 	_, changed := errors.AsType[*storage.ChangedError](err)
 	_, config := errors.AsType[*storage.ConfigError](err)
-	_, held := errors.AsType[*item.HeldError](err)
+	_, held := errors.AsType[*storage.HeldError](err)
 	_, nothing := errors.AsType[*item.NothingToClaimError](err)
 	_, undo := errors.AsType[*history.UndoError](err)
 	return held || nothing || undo || store || invalid || changed || config || item.IsNotFound(err) || errors.Is(err, storage.ErrNoProject)

@@ -9,57 +9,59 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // Claim gives the agent the item that it asks for.
-func (w *Writer) Claim(r item.ClaimRequest) (item.Claimed, error) {
+func (w *Writer) Claim(r storage.ClaimRequest) (storage.Claimed, error) {
 	if err := w.Project.Moved.Err(); err != nil {
-		return item.Claimed{}, err
+		return storage.Claimed{}, err
 	}
 	if err := w.lockItem(r.ID); err != nil {
-		return item.Claimed{}, err
+		return storage.Claimed{}, err
 	}
 	it, err := row.FindItem(w.ctx, w.tx, w.Project.ID, r.ID, row.Live)
 	if err != nil {
-		return item.Claimed{}, err
+		return storage.Claimed{}, err
 	}
 	if w.Rules.Done(it.Status) {
-		return item.Claimed{}, &item.InvalidError{Field: "id", Problem: fmt.Sprintf("Work item #%d is %s: there is nothing left to claim", r.ID, it.Status)}
+		return storage.Claimed{}, &item.InvalidError{Field: "id", Problem: fmt.Sprintf("Work item #%d is %s: there is nothing left to claim", r.ID, it.Status)}
 	}
 	old, err := w.claimOf(r.ID)
 	if err != nil {
-		return item.Claimed{}, err
+		return storage.Claimed{}, err
 	}
 	c, err := r.Take(r.ID, old, w.by, w.Project.Now.UTC())
 	if err != nil {
-		return item.Claimed{}, err
+		return storage.Claimed{}, err
 	}
 	if c.StolenFrom != "" && (old == nil || old.StolenFrom != c.StolenFrom) {
 		if err := w.logTheft(r.ID, old); err != nil {
-			return item.Claimed{}, err
+			return storage.Claimed{}, err
 		}
 	}
-	return item.Claimed{Item: it.Item, Claim: c}, w.keepClaim(r.ID, c)
+	return storage.Claimed{Item: it.Item, Claim: c}, w.keepClaim(r.ID, c)
 }
 
 // Release ends the claim of an item, and returns it. held is false if there is none.
-func (w *Writer) Release(id item.ID, steal bool) (released item.Claim, held bool, err error) {
+func (w *Writer) Release(id item.ID, steal bool) (released claim.Claim, held bool, err error) {
 	if err := w.lockItem(id); err != nil {
-		return item.Claim{}, false, err
+		return claim.Claim{}, false, err
 	}
 	c, err := w.claimOf(id)
 	if err != nil || c == nil {
-		return item.Claim{}, false, err
+		return claim.Claim{}, false, err
 	}
-	if err := item.CheckHolder(id, c, w.by, w.Project.Now); err != nil {
+	if err := storage.CheckHolder(id, c, w.by, w.Project.Now); err != nil {
 		if !steal {
-			return item.Claim{}, false, err
+			return claim.Claim{}, false, err
 		}
 		if err := w.logTheft(id, c); err != nil {
-			return item.Claim{}, false, err
+			return claim.Claim{}, false, err
 		}
 	}
 	w.endClaim(id)
@@ -67,7 +69,7 @@ func (w *Writer) Release(id item.ID, steal bool) (released item.Claim, held bool
 }
 
 // claimOf returns the claim of an item, nil if there is none that counts.
-func (w *Writer) claimOf(id item.ID) (*item.Claim, error) {
+func (w *Writer) claimOf(id item.ID) (*claim.Claim, error) {
 	_, c, now, err := row.ScanClaim(w.tx.QueryRow(w.ctx, "select "+row.ClaimColumns+" from copse.claim k where k.project_id = $1 and k.item_id = $2", w.Project.ID, int64(id)))
 	switch {
 	case errors.Is(err, pgx.ErrNoRows) || err == nil && c.Ended(now):
@@ -90,7 +92,7 @@ func (w *Writer) lockItem(id item.ID) error {
 }
 
 // finish ends the claim of an item that is done or deleted now. The error is an
-// [*item.HeldError] if another agent has it and it is not to be stolen.
+// [*storage.HeldError] if another agent has it and it is not to be stolen.
 func (w *Writer) finish(id item.ID, steal bool) error {
 	if err := w.lockItem(id); err != nil {
 		return err
@@ -102,7 +104,7 @@ func (w *Writer) finish(id item.ID, steal bool) error {
 	return nil
 }
 
-// checkHolder returns an [*item.HeldError] if another agent holds an item, whose row is locked.
+// checkHolder returns a [*storage.HeldError] if another agent holds an item, whose row is locked.
 // With steal, it ends that claim instead, and the history records the holder.
 func (w *Writer) checkHolder(id item.ID, steal bool) error {
 	if w.freed == id {
@@ -112,7 +114,7 @@ func (w *Writer) checkHolder(id item.ID, steal bool) error {
 	if err != nil {
 		return err
 	}
-	held := item.CheckHolder(id, c, w.by, w.Project.Now)
+	held := storage.CheckHolder(id, c, w.by, w.Project.Now)
 	if held == nil || !steal {
 		return held
 	}
@@ -125,14 +127,14 @@ func (w *Writer) endClaim(id item.ID) {
 	w.queue("delete from copse.claim where project_id = $1 and item_id = $2", w.Project.ID, int64(id))
 }
 
-func (w *Writer) logTheft(id item.ID, from *item.Claim) error {
+func (w *Writer) logTheft(id item.ID, from *claim.Claim) error {
 	theft := w.entry(history.Stolen, id)
 	theft.StolenFrom = from.Holder.String()
 	return w.log(theft)
 }
 
 // keepClaim writes the claim of an item.
-func (w *Writer) keepClaim(id item.ID, c item.Claim) error {
+func (w *Writer) keepClaim(id item.ID, c claim.Claim) error {
 	holder, err := json.Marshal(c.Holder)
 	if err != nil {
 		return err
@@ -147,7 +149,7 @@ func (w *Writer) keepClaim(id item.ID, c item.Claim) error {
 }
 
 // MarkGone notes that the holder of a claim has ended, unless the claim was renewed since.
-func (w *Writer) MarkGone(id item.ID, c item.Claim) {
+func (w *Writer) MarkGone(id item.ID, c claim.Claim) {
 	w.queue("update copse.claim set gone = clock_timestamp() where project_id = $1 and item_id = $2 and gone is null and renewed = $3", w.Project.ID, int64(id), c.Renewed)
 }
 

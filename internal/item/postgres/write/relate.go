@@ -6,10 +6,11 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
+	"github.com/copse-dev/copse/internal/item/relation"
 )
 
-// lookup returns an [item.Lookup] of items that were loaded.
-func lookup(known map[item.ID]*item.Summary) item.Lookup {
+// lookup returns a [relation.Lookup] of items that were loaded.
+func lookup(known map[item.ID]*item.Summary) relation.Lookup {
 	return func(id item.ID) (*item.Summary, error) {
 		if s := known[id]; s != nil {
 			return s, nil
@@ -35,7 +36,7 @@ func (w *Writer) checkNew(d item.Draft) error {
 	if err != nil {
 		return err
 	}
-	return item.CheckNew(lookup(known), d.Parent, d.DependsOn)
+	return relation.CheckNew(lookup(known), d.Parent, d.DependsOn)
 }
 
 // checkRelations checks what an item is about to refer to.
@@ -45,7 +46,7 @@ func (w *Writer) checkRelations(id item.ID, parent *item.ID, dependsOn *[]item.I
 		if err != nil {
 			return err
 		}
-		if err := item.CheckRelations(lookup(known), id, parent, nil); err != nil {
+		if err := relation.Check(lookup(known), id, parent, nil); err != nil {
 			return err
 		}
 	}
@@ -54,7 +55,7 @@ func (w *Writer) checkRelations(id item.ID, parent *item.ID, dependsOn *[]item.I
 		if err != nil {
 			return err
 		}
-		return item.CheckRelations(lookup(known), id, nil, dependsOn)
+		return relation.Check(lookup(known), id, nil, dependsOn)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
+	"github.com/copse-dev/copse/internal/item/relation"
 	"github.com/copse-dev/copse/internal/item/storage"
 )
 
@@ -146,7 +147,7 @@ func (r *restoration) open(id item.ID) (*row.Item, error) {
 	return &found, nil
 }
 
-// find returns an [item.Lookup] of what will be.
+// find returns a [relation.Lookup] of what will be.
 func (r *restoration) find(id item.ID) (*item.Summary, error) {
 	o, err := r.open(id)
 	if err != nil {
@@ -160,7 +161,7 @@ func (r *restoration) find(id item.ID) (*item.Summary, error) {
 
 // possible reports whether an item can refer to others. The error is that of the database.
 func (r *restoration) possible(id item.ID, parent *item.ID, dependsOn *[]item.ID) (bool, error) {
-	err := item.CheckRelations(r.find, id, parent, dependsOn)
+	err := relation.Check(r.find, id, parent, dependsOn)
 	if _, refused := errors.AsType[*item.InvalidError](err); refused {
 		return false, nil
 	}

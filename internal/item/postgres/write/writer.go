@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/moved"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
@@ -25,7 +26,7 @@ type Writer struct {
 
 	ctx    context.Context //nolint:containedctx // a writer lives as long as one call
 	tx     pgx.Tx
-	by     item.Agent
+	by     claim.Agent
 	undoes string    // the ID of the change that is undone
 	freed  item.ID   // the item whose claim was stolen
 	batch  pgx.Batch // what is written at the end
@@ -34,14 +35,14 @@ type Writer struct {
 // Open returns a writer of claims, which does not lock the project.
 func Open(ctx context.Context, tx pgx.Tx, name string) (*Writer, error) {
 	p, err := row.FindProject(ctx, tx, name)
-	return &Writer{Project: p, Rules: p.Config, ctx: ctx, tx: tx, by: item.AgentOf(ctx)}, err
+	return &Writer{Project: p, Rules: p.Config, ctx: ctx, tx: tx, by: claim.AgentOf(ctx)}, err
 }
 
 // Lock locks the row of the project, gives the change its version, and returns its writer.
 func Lock(ctx context.Context, tx pgx.Tx, name string) (*Writer, error) {
 	p := row.Project{Name: name}
 	err := p.Scan(tx.QueryRow(ctx, "update copse.project p set version = version + 1 where name = $1 returning "+row.ProjectColumns, sqltext.Encode(name)))
-	return &Writer{Project: p, Rules: p.Config, ctx: ctx, tx: tx, by: item.AgentOf(ctx)}, err
+	return &Writer{Project: p, Rules: p.Config, ctx: ctx, tx: tx, by: claim.AgentOf(ctx)}, err
 }
 
 // timestamp returns the time of the change, by the clock of the database.

@@ -1,18 +1,22 @@
-package item
+// Package relation checks the relations of work items: a parent or a dependency must exist, and must
+// not lead back to the item. [Check] is for a change, and [FindCycles] for the items of a store.
+package relation
 
 import (
 	"fmt"
 	"slices"
+
+	"github.com/copse-dev/copse/internal/item"
 )
 
 // Lookup finds an item among those that are stored. The error is a
-// [*NotFoundError] if there is none.
-type Lookup func(ID) (*Summary, error)
+// [*item.NotFoundError] if there is none.
+type Lookup func(item.ID) (*item.Summary, error)
 
-// CheckRelations checks the new references of item id; a nil one is not
+// Check checks the new references of item id; a nil one is not
 // looked at. Each reference must be to another item that exists, and neither
 // parents nor dependencies may lead back to id.
-func CheckRelations(find Lookup, id ID, parent *ID, dependsOn *[]ID) error {
+func Check(find Lookup, id item.ID, parent *item.ID, dependsOn *[]item.ID) error {
 	if parent != nil && *parent != 0 {
 		if err := checkParent(find, id, *parent); err != nil {
 			return err
@@ -26,7 +30,7 @@ func CheckRelations(find Lookup, id ID, parent *ID, dependsOn *[]ID) error {
 
 // CheckNew checks what a new item is about to refer to: items that exist. Nothing
 // can lead back to an item that is not there yet.
-func CheckNew(find Lookup, parent ID, dependsOn []ID) error {
+func CheckNew(find Lookup, parent item.ID, dependsOn []item.ID) error {
 	if parent != 0 {
 		if err := exists(find, parent, "parent", missingParent); err != nil {
 			return err
@@ -50,21 +54,21 @@ const (
 	circularDependencies = "Circular dependency chain detected for #%d"
 )
 
-func checkParent(find Lookup, id, parent ID) error {
+func checkParent(find Lookup, id, parent item.ID) error {
 	if parent == id {
 		return invalidRelation("parent", ownParent, id)
 	}
-	up := func(s *Summary) []ID { return []ID{s.Parent} }
+	up := func(s *item.Summary) []item.ID { return []item.ID{s.Parent} }
 	if err := exists(find, parent, "parent", missingParent); err != nil {
 		return err
 	}
-	if reaches(find, []ID{parent}, id, up) {
+	if reaches(find, []item.ID{parent}, id, up) {
 		return invalidRelation("parent", circularParents, id)
 	}
 	return nil
 }
 
-func checkDependencies(find Lookup, id ID, dependsOn []ID) error {
+func checkDependencies(find Lookup, id item.ID, dependsOn []item.ID) error {
 	for _, dependency := range dependsOn {
 		if dependency == id {
 			return invalidRelation("depends_on", onItself, id)
@@ -73,20 +77,20 @@ func checkDependencies(find Lookup, id ID, dependsOn []ID) error {
 			return err
 		}
 	}
-	down := func(s *Summary) []ID { return s.DependsOn }
+	down := func(s *item.Summary) []item.ID { return s.DependsOn }
 	if reaches(find, dependsOn, id, down) {
 		return invalidRelation("depends_on", circularDependencies, id)
 	}
 	return nil
 }
 
-func invalidRelation(field, format string, id ID) error {
-	return &InvalidError{Field: field, Problem: fmt.Sprintf(format, id)}
+func invalidRelation(field, format string, id item.ID) error {
+	return &item.InvalidError{Field: field, Problem: fmt.Sprintf(format, id)}
 }
 
-func exists(find Lookup, id ID, field, missing string) error {
+func exists(find Lookup, id item.ID, field, missing string) error {
 	_, err := find(id)
-	if IsNotFound(err) {
+	if item.IsNotFound(err) {
 		return invalidRelation(field, missing, id)
 	}
 	return err
@@ -94,8 +98,8 @@ func exists(find Lookup, id ID, field, missing string) error {
 
 // reaches reports whether target is one of from, or next leads there. An item that cannot
 // be read leads nowhere.
-func reaches(find Lookup, from []ID, target ID, next func(*Summary) []ID) bool {
-	seen := map[ID]bool{}
+func reaches(find Lookup, from []item.ID, target item.ID, next func(*item.Summary) []item.ID) bool {
+	seen := map[item.ID]bool{}
 	for queue := slices.Clone(from); len(queue) > 0; {
 		id := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]

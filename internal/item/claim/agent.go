@@ -1,4 +1,4 @@
-package item
+package claim
 
 import (
 	"cmp"
@@ -27,7 +27,7 @@ type Agent struct {
 
 type agentKey struct{}
 
-// WithAgent returns a context for the calls of an agent to a [storage.Backend].
+// WithAgent returns a context for the calls of an agent to a store.
 func WithAgent(ctx context.Context, a Agent) context.Context {
 	return context.WithValue(ctx, agentKey{}, a)
 }

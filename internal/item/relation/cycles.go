@@ -1,25 +1,29 @@
-package item
+package relation
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/copse-dev/copse/internal/item"
+)
 
 // Cycles are the items whose relations lead back to them, among all items of a store.
-type Cycles struct{ parents, dependencies map[ID]bool }
+type Cycles struct{ parents, dependencies map[item.ID]bool }
 
 // FindCycles returns the cycles among items. It follows each relation once.
-func FindCycles(items []*Summary) Cycles {
-	known := make(map[ID]*Summary, len(items))
+func FindCycles(items []*item.Summary) Cycles {
+	known := make(map[item.ID]*item.Summary, len(items))
 	for _, it := range items {
 		known[it.ID] = it
 	}
 	return Cycles{
-		parents:      circular(items, known, func(it *Summary) []ID { return []ID{it.Parent} }),
-		dependencies: circular(items, known, func(it *Summary) []ID { return it.DependsOn }),
+		parents:      circular(items, known, func(it *item.Summary) []item.ID { return []item.ID{it.Parent} }),
+		dependencies: circular(items, known, func(it *item.Summary) []item.ID { return it.DependsOn }),
 	}
 }
 
 // Problem says which relation of an item leads back to it, as [CheckRelations] would if the
-// item got it now. It returns nil, or an [*InvalidError].
-func (c Cycles) Problem(it *Summary) error {
+// item got it now. It returns nil, or an [*item.InvalidError].
+func (c Cycles) Problem(it *item.Summary) error {
 	switch {
 	case c.parents[it.ID] && it.Parent == it.ID:
 		return invalidRelation("parent", ownParent, it.ID)
@@ -35,26 +39,26 @@ func (c Cycles) Problem(it *Summary) error {
 
 // visit is an item on the way that circular has gone.
 type visit struct {
-	it   *Summary
-	left []ID // where it leads and the search has not been
+	it   *item.Summary
+	left []item.ID // where it leads and the search has not been
 }
 
 // circular returns the items that next leads back to: Tarjan's strongly connected components,
 // without recursion, which a long chain would make deep.
-func circular(items []*Summary, known map[ID]*Summary, next func(*Summary) []ID) map[ID]bool {
-	found := map[ID]bool{}
-	order := make(map[ID]int, len(items)) // from 1, in which the search met them
-	low := make(map[ID]int, len(items))   // the first item on the way that one leads back to
-	open := map[ID]bool{}                 // in no component yet
-	var stack []ID
+func circular(items []*item.Summary, known map[item.ID]*item.Summary, next func(*item.Summary) []item.ID) map[item.ID]bool {
+	found := map[item.ID]bool{}
+	order := make(map[item.ID]int, len(items)) // from 1, in which the search met them
+	low := make(map[item.ID]int, len(items))   // the first item on the way that one leads back to
+	open := map[item.ID]bool{}                 // in no component yet
+	var stack []item.ID
 	var way []visit
-	enter := func(it *Summary) {
+	enter := func(it *item.Summary) {
 		order[it.ID] = len(order) + 1
 		low[it.ID], open[it.ID] = order[it.ID], true
 		stack = append(stack, it.ID)
 		way = append(way, visit{it, next(it)})
 	}
-	leave := func(id ID) {
+	leave := func(id item.ID) {
 		if low[id] != order[id] {
 			return
 		}

@@ -1,4 +1,4 @@
-package item_test
+package relation_test
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/relation"
 )
 
 // All cycles at once are those that each item has on its own.
@@ -22,9 +23,9 @@ func TestFindCycles(t *testing.T) {
 			}
 		}
 		find := func(id item.ID) (*item.Summary, error) { return items[id-1], nil }
-		cycles := item.FindCycles(items)
+		cycles := relation.FindCycles(items)
 		for _, it := range items {
-			want := item.CheckRelations(find, it.ID, &it.Parent, &it.DependsOn)
+			want := relation.Check(find, it.ID, &it.Parent, &it.DependsOn)
 			got := cycles.Problem(it)
 			if (want == nil) != (got == nil) || want != nil && want.Error() != got.Error() {
 				t.Fatalf("#%d: got %v, want %v", it.ID, got, want)
@@ -43,7 +44,7 @@ func TestLongChain(t *testing.T) {
 	}
 	for _, last := range []item.ID{0, most} {
 		items[0].Parent = last
-		cycles, inCycle := item.FindCycles(items), 0
+		cycles, inCycle := relation.FindCycles(items), 0
 		for _, it := range items {
 			if cycles.Problem(it) != nil {
 				inCycle++
