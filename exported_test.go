@@ -17,12 +17,12 @@ import (
 
 // onlyForTests are exported names that only tests use, and why they are not in a test.
 var onlyForTests = map[string]string{
-	"internal/item.Limits.CheckPatch":     "each backend has limits; itemtest tries every kind, those of a tracker too",
-	"internal/item.Soft":                  "each backend deletes in one way; itemtest tries every kind, that of a tracker too",
-	"internal/item/yamlmap.library.Visit": "the YAML library calls it",
-	"internal/lockedstore.Temporary":      "lockedstoretest recognizes the files of a change that a crash leaves",
-	"internal/remote.Failed":              "it is the kind of every failure that has no other",
-	"internal/yamlfile.anchors.Visit":     "the YAML library calls it",
+	"internal/item/storage.Limits.CheckPatch": "each backend has limits; itemtest tries every kind, those of a tracker too",
+	"internal/item/storage.Soft":              "each backend deletes in one way; itemtest tries every kind, that of a tracker too",
+	"internal/item/yamlmap.library.Visit":     "the YAML library calls it",
+	"internal/lockedstore.Temporary":          "lockedstoretest recognizes the files of a change that a crash leaves",
+	"internal/remote.Failed":                  "it is the kind of every failure that has no other",
+	"internal/yamlfile.anchors.Visit":         "the YAML library calls it",
 }
 
 // TestExportedNamesAreUsed finds exported names of the product that only tests use: what no program

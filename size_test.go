@@ -37,7 +37,7 @@ var sizes = map[string]struct {
 	"internal/git":               {1950, "one method each of the one value that reads a repository"},
 	"internal/github/githubtest": {2200, "one server with the routes of one API"},
 	"internal/item/gitmerge":     {1450, "one merge that git has open, from reading it to finishing it"},
-	"internal/item/itemtest":     {1700, "one contract: what holds for items, claims and histories"},
+	"internal/item/itemtest":     {1500, "one contract: what holds for items, claims and histories"},
 	"internal/item/local":        {1850, "each method of a store holds its lock, and brings the packages below together"},
 	"internal/mcpserver":         {1800, "the server, and its extensions of the protocol, each over the whole of it"},
 	"internal/toolset/items":     {1450, "fourteen tools over one form of an item"},

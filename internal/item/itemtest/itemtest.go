@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/itemtest/dense"
 	"github.com/copse-dev/copse/internal/item/storage"
 )
 
@@ -50,7 +51,7 @@ func Run(t *testing.T, open func(t *testing.T) storage.Backend) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := open(t)
-			test(t, newBackend(t, b, new(numbering)))
+			test(t, newBackend(t, b, new(dense.Numbering)))
 		})
 	}
 }
@@ -62,9 +63,9 @@ type backend struct {
 }
 
 // newBackend returns a backend whose items have the numbers 1, 2, 3.
-func newBackend(t *testing.T, b storage.Backend, n *numbering) backend {
+func newBackend(t *testing.T, b storage.Backend, n *dense.Numbering) backend {
 	if b.Capabilities().Gaps {
-		b = dense{b, n}
+		b = n.Backend(b)
 	}
 	return backend{b, t}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/itemtest/dense"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/xec/family"
 )
@@ -21,7 +22,7 @@ type Project struct {
 	// Pass makes the claims of the project older, as if this time had passed.
 	Pass func(t *testing.T, d time.Duration)
 
-	numbers *numbering
+	numbers *dense.Numbering
 }
 
 // config is the configuration of the test projects.
@@ -74,7 +75,7 @@ func RunFleetOf(t *testing.T, items int, create func(t *testing.T) Project) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := create(t)
-			p.numbers = new(numbering)
+			p.numbers = new(dense.Numbering)
 			test(t, p)
 		})
 	}

@@ -1,4 +1,6 @@
-package itemtest
+// Package dense numbers the items of a backend that leaves gaps, so that the same tests work for all
+// backends.
+package dense
 
 import (
 	"context"
@@ -13,15 +15,14 @@ import (
 	"github.com/copse-dev/copse/internal/item/storage"
 )
 
-// numbering gives the items of a backend that leaves gaps the numbers 1, 2, 3 in the order in which
-// a test sees them, so that the same tests work for all backends.
-type numbering struct {
+// Numbering gives the items of a backend the numbers 1, 2, 3 in the order in which a test sees them.
+type Numbering struct {
 	mu    sync.Mutex
 	reals []item.ID
 }
 
 // dense returns the number that a test knows an item by.
-func (n *numbering) dense(real item.ID) item.ID {
+func (n *Numbering) dense(real item.ID) item.ID {
 	if real == 0 {
 		return 0
 	}
@@ -36,7 +37,7 @@ func (n *numbering) dense(real item.ID) item.ID {
 }
 
 // real returns the number of an item in the backend, or one that no item has.
-func (n *numbering) real(dense item.ID) item.ID {
+func (n *Numbering) real(dense item.ID) item.ID {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch {
@@ -47,6 +48,9 @@ func (n *numbering) real(dense item.ID) item.ID {
 	}
 	return n.reals[dense-1]
 }
+
+// Backend returns a backend with dense numbers.
+func (n *Numbering) Backend(b storage.Backend) storage.Backend { return dense{b, n} }
 
 // each returns the numbers of a list.
 func each(list []item.ID, number func(item.ID) item.ID) []item.ID {
@@ -63,7 +67,7 @@ func each(list []item.ID, number func(item.ID) item.ID) []item.ID {
 // dense is a backend as tests number it.
 type dense struct {
 	storage.Backend
-	n *numbering
+	n *Numbering
 }
 
 func (d dense) item(it item.Item) item.Item {
