@@ -191,3 +191,39 @@ func TestPatterns(t *testing.T) {
 		}
 	}
 }
+
+// Git compares the conditions of includes each time it starts, so it does not start.
+func TestPatternsInConditions(t *testing.T) {
+	t.Parallel()
+	for name, config := range map[string]string{
+		"nested":      "[includeIf \"onbranch:" + strings.Repeat("**/", 20) + "zz\"]\n\tpath = other\n",
+		"several":     strings.Repeat("[includeIf \"onbranch:"+strings.Repeat("**/", 14)+"zz\"]\n\tpath = other\n", 10),
+		"git needed":  "[includeIf \"onbranch:" + strings.Repeat("**/", 20) + "[z]\"]\n\tpath = other\n",
+		"a directory": "[includeIf \"gitdir:" + strings.Repeat("**/", 20) + "zz\"]\n\tpath = other\n",
+		"a submodule": "[submodule]\n\tactive = \":(glob)" + strings.Repeat("**/", 20) + "zz\"\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := gittest.New(t)
+			dir := g.Init()
+			g.Commit(dir, "first")
+			g.Run(dir, "checkout", "-q", "-b", strings.Repeat("a/", 60)+"b")
+			path := join(dir, ".git", "config")
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			gittest.Write(t, path, string(text)+config)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			repo, err := git.Discover(ctx, dir, git.Options{Env: g.Env, Named: true})
+			if err == nil {
+				_, err = repo.Status(ctx)
+			}
+			broken, ok := errors.AsType[*git.BrokenError](err)
+			if !ok || broken.Path != path {
+				t.Errorf("error is %v, want a *BrokenError about %q", err, path)
+			}
+		})
+	}
+}

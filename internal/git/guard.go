@@ -118,21 +118,27 @@ func (g *guard) own(ctx context.Context) (*ownSettings, error) {
 	if g.repo.usesTable() {
 		sources.Branch = func() string { return "" } // git would have to run, and git calls this function
 	}
+	config := filepath.Join(g.repo.at.CommonDir, "config")
 	cfg, err := gitconfig.Own(sources)
 	if err != nil {
-		return nil, discovery.BadConfig(filepath.Join(g.repo.at.CommonDir, "config"), err)
+		return nil, discovery.BadConfig(config, err)
+	}
+	if slow := hazard.Settings(config, cfg); slow != nil {
+		found.err = discovery.Unreadable(config, slow)
+		g.kept.Store(found)
+		return nil, found.err
 	}
 	found.override, err = override.Of(cfg, func() (gitconfig.Config, error) { return gitconfig.Users(sources) })
 	switch {
 	case errors.Is(err, override.ErrTooMany), errors.Is(err, override.ErrName):
 		found.err = &BrokenError{
-			Path: filepath.Join(g.repo.at.CommonDir, "config"), Problem: "cannot be used safely: " + err.Error(),
+			Path: config, Problem: "cannot be used safely: " + err.Error(),
 			Remedy: "remove the settings that name programs",
 		}
 		g.kept.Store(found)
 		return nil, found.err
 	case err != nil:
-		return nil, discovery.BadConfig(filepath.Join(g.repo.at.CommonDir, "config"), err)
+		return nil, discovery.BadConfig(config, err)
 	}
 	for _, e := range cfg {
 		if e.Key == "core.excludesfile" || e.Key == "core.attributesfile" {

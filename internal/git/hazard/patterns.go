@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"strings"
 
+	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/regular"
 )
 
@@ -31,12 +33,36 @@ func (e *effort) add(path string) error {
 		return nil // look reports what is special, and git the rest
 	}
 	for line := range bytes.Lines(text) {
-		stars := bytes.Count(line, []byte("**"))
-		if stars >= maxDoubling {
-			return patterns(path, fmt.Sprintf("it has a pattern with %d times \"**\"", stars))
+		if err := e.pattern(path, bytes.Count(line, []byte("**"))); err != nil {
+			return err
 		}
-		if *e += 1 << stars; *e > maxEffort {
-			return patterns(path, "with this file, there are too many patterns for git to compare")
+	}
+	return nil
+}
+
+// pattern adds a pattern of the file at path, with a number of "**" in it.
+func (e *effort) pattern(path string, stars int) error {
+	if stars >= maxDoubling {
+		return patterns(path, fmt.Sprintf("it has a pattern with %d times \"**\"", stars))
+	}
+	if *e += 1 << stars; *e > maxEffort {
+		return patterns(path, "with this file, there are too many patterns for git to compare")
+	}
+	return nil
+}
+
+// Settings examines the keys and values of the configuration at path, which git compares with the
+// branch and with paths each time it starts: the conditions of includes, for example. It returns a
+// [*PatternsError] in an [*fs.PathError] if that takes git too long.
+func Settings(path string, cfg gitconfig.Config) error {
+	var e effort
+	for _, setting := range cfg {
+		for _, text := range []string{setting.Key, setting.Value, setting.Older} {
+			if stars := strings.Count(text, "**"); stars > 0 {
+				if err := e.pattern(path, stars); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
