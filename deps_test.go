@@ -177,6 +177,7 @@ var twigMCP = []string{
 	"internal/jsonfile",
 	"internal/jsonshape",
 	"internal/mcpserver",
+	"internal/mcpserver/batch",
 	"internal/mcpserver/completion",
 	"internal/mcpserver/host",
 	"internal/mcpserver/route",

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/copse-dev/copse/internal/httpsession"
+	"github.com/copse-dev/copse/internal/mcpserver/batch"
 	"github.com/copse-dev/copse/internal/mcpserver/subscription"
 	"github.com/copse-dev/copse/internal/mcpserver/wire"
 )
@@ -65,6 +68,7 @@ func (s *Server) HTTP() *HTTP {
 	}
 	h.routes.HandleFunc("/mcp", unbuffered(func(w http.ResponseWriter, r *http.Request) {
 		switch {
+		case r.Method == http.MethodPost && !isShort(w, r): // refused
 		case isModern(r):
 			if namesTask(w, r) {
 				h.serveConnection(h.modern, w, r)
@@ -97,6 +101,18 @@ func unbuffered(next http.HandlerFunc) http.HandlerFunc {
 		w.Header().Set("X-Accel-Buffering", "no")
 		next(w, r)
 	}
+}
+
+// isShort refuses a request with more messages than a batch can have, or an unreadable body.
+func isShort(w http.ResponseWriter, r *http.Request) bool {
+	err := batch.Limit(r)
+	switch {
+	case errors.Is(err, batch.ErrTooLong):
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("A batch can have at most %d messages; send the others in another request", batch.Max))
+	case err != nil:
+		refuse(w, http.StatusBadRequest, "The body of the request cannot be read")
+	}
+	return err == nil
 }
 
 // isModern reports whether a request is of the era without sessions.

@@ -424,6 +424,35 @@ func TestInitializeAgain(t *testing.T) {
 	})
 }
 
+// A batch counts as one request, and all its answers are kept: it must be short.
+func TestBatchesAreShort(t *testing.T) {
+	t.Parallel()
+	const old = `{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`
+	serve(t, func(s *site) {
+		res, _ := s.dial().ask("POST", "/mcp", old)
+		session := "Mcp-Session-Id: " + res.Header.Get("Mcp-Session-Id")
+		batch := func(n int) string {
+			var calls []string
+			for i := range n {
+				calls = append(calls, call(fmt.Sprint(i+1), "echo", `{"text":"[,]"}`))
+			}
+			return " \n[" + strings.Join(calls, ",") + "]"
+		}
+		if got := s.post(session, batch(20)); !strings.HasPrefix(got, "200") || strings.Count(got, `"result"`) != 20 {
+			t.Errorf("20 messages: %.200s", got)
+		}
+		for _, header := range []string{session, "Mcp-Protocol-Version: 2026-07-28"} {
+			if got := s.post(header, batch(21)); !strings.HasPrefix(got, "413") || !strings.Contains(got, "at most 20 messages") || strings.Contains(got, `"result"`) {
+				t.Errorf("21 messages with %s: %.200s", header, got)
+			}
+		}
+		// Messages after the first damaged one are not run either.
+		if got := s.post(session, "["+strings.Repeat("{}", 30)+"]"); strings.Contains(got, `"result"`) {
+			t.Errorf("damaged: %.200s", got)
+		}
+	})
+}
+
 // A session that the library ends no longer belongs to a client.
 func TestLibraryEndsASession(t *testing.T) {
 	t.Parallel()
