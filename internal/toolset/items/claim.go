@@ -8,6 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/storage"
+	"github.com/copse-dev/copse/internal/toolset/items/form"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
@@ -19,19 +20,19 @@ type ClaimIn struct {
 }
 
 // ClaimItem gives the caller an item.
-func (t *Tools) ClaimItem(ctx context.Context, in ClaimIn) (Item, error) {
+func (t *Tools) ClaimItem(ctx context.Context, in ClaimIn) (form.Item, error) {
 	r := storage.ClaimRequest{ID: in.ID, Steal: in.Steal}
 	if in.Lease != nil {
 		r.Lease = time.Duration(*in.Lease) * time.Minute
 	}
 	got, err := t.claims.Claim(ctx, r)
 	if err != nil {
-		return Item{}, err
+		return form.Item{}, err
 	}
-	out := itemOf(&got.Item, section{})
+	out := form.Of(&got.Item, form.Section{})
 	out.Claim = claimOf(got.Claim)
 	if got.Unconfirmed != nil {
-		out.Showing = append(out.Showing, line("claim: not confirmed by the remote, so another clone can still get the item: "+got.Unconfirmed.Error(), warningLength))
+		out.Showing = append(out.Showing, form.Line("claim: not confirmed by the remote, so another clone can still get the item: "+got.Unconfirmed.Error(), warningLength))
 	}
 	return out, nil
 }
@@ -40,7 +41,7 @@ func (t *Tools) ClaimItem(ctx context.Context, in ClaimIn) (Item, error) {
 func claimOf(c claim.Claim) *backlog.Claim {
 	shown := backlog.ClaimOf(c)
 	for _, text := range []*string{&shown.Agent, &shown.Worktree, &shown.Host, &shown.StolenFrom} {
-		*text = line(*text, lineLength)
+		*text = form.Line(*text, form.LineLength)
 	}
 	return shown
 }
@@ -66,7 +67,7 @@ func (t *Tools) ReleaseItem(ctx context.Context, in ReleaseIn) (ReleaseOut, erro
 	}
 	out := ReleaseOut{Released: in.ID, WasClaimed: released.Was}
 	if released.Unconfirmed != nil {
-		out.Warnings = []string{line("other clones do not have it yet: "+released.Unconfirmed.Error(), warningLength)}
+		out.Warnings = []string{form.Line("other clones do not have it yet: "+released.Unconfirmed.Error(), warningLength)}
 	}
 	return out, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/items/form"
 )
 
 // previewLife is how long a preview can be confirmed.
@@ -64,7 +65,7 @@ func (t *Tools) DeleteItem(ctx context.Context, in DeleteIn) (DeleteOut, error) 
 	t.remember(in.ID, p.Fingerprint)
 	out := DeleteOut{
 		Preview: true, Item: Subject{
-			p.Item.ID, line(p.Item.Title, titleLength), line(p.Item.Type, lineLength), line(p.Item.Status, lineLength),
+			p.Item.ID, form.Line(p.Item.Title, form.TitleLength), form.Line(p.Item.Type, form.LineLength), form.Line(p.Item.Status, form.LineLength),
 		},
 		AffectedChildren: named(p.Children), AffectedDependents: named(p.Dependents),
 		Message:  "Use confirm_delete to proceed with deletion.",
@@ -79,9 +80,9 @@ func (t *Tools) DeleteItem(ctx context.Context, in DeleteIn) (DeleteOut, error) 
 func named(list []*item.Summary) []Named {
 	names := []Named{}
 	for _, s := range list {
-		names = append(names, Named{s.ID, line(s.Title, titleLength)})
+		names = append(names, Named{s.ID, form.Line(s.Title, form.TitleLength)})
 	}
-	return names[:page.Fit(names, func(n Named) int { return shown(n, 2) }, affectedBudget)]
+	return names[:page.Fit(names, func(n Named) int { return form.Size(n, 2) }, affectedBudget)]
 }
 
 // remember stores a preview, and drops expired ones.

@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/items/form"
 	"github.com/copse-dev/copse/internal/toolset/plain"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 	"github.com/copse-dev/copse/internal/workflow/claims"
@@ -71,13 +72,10 @@ func (t *Tools) Watched(by Watcher) *Tools {
 	return t
 }
 
-// indent is the constant indentation of this toolset's text.
-const indent = "  "
-
 // Toolset returns the toolset "items".
 func (t *Tools) Toolset() toolset.Toolset {
 	var (
-		style = plain.Style{Indent: indent, Message: message, NextStep: nextStep}
+		style = plain.Style{Indent: form.Indent, Message: message, NextStep: nextStep}
 
 		// A preview of a deletion does not count as reading: without confirm_delete, which
 		// --read-only removes, it would be useless.

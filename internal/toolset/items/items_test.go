@@ -24,6 +24,7 @@ import (
 	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/items"
+	"github.com/copse-dev/copse/internal/toolset/items/form"
 	"github.com/copse-dev/copse/internal/workflow/pull"
 )
 
@@ -41,7 +42,7 @@ func begin(t *testing.T) (tools *items.Tools, dir string, clock *time.Time) {
 	return tools, dir, &now
 }
 
-func create(t *testing.T, tools *items.Tools, in items.CreateIn) items.Item {
+func create(t *testing.T, tools *items.Tools, in items.CreateIn) form.Item {
 	t.Helper()
 	it, err := tools.CreateItem(t.Context(), in)
 	if err != nil {
@@ -57,7 +58,7 @@ func comment(t *testing.T, tools *items.Tools, id item.ID, text string) {
 	}
 }
 
-func show(t *testing.T, tools *items.Tools, in items.ShowIn) items.Item {
+func show(t *testing.T, tools *items.Tools, in items.ShowIn) form.Item {
 	t.Helper()
 	it, err := tools.ShowItem(t.Context(), in)
 	if err != nil {

@@ -1,16 +1,15 @@
 package items
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/items/form"
 	"github.com/copse-dev/copse/internal/toolset/plain"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
@@ -37,11 +36,11 @@ func (t *Tools) GetConfig(ctx context.Context, _ None) (ConfigOut, error) {
 		return ConfigOut{}, err
 	}
 	out := ConfigOut{
-		Statuses: lines(c.Statuses), Types: lines(c.Types), Iterations: lines(c.Iterations),
-		CurrentIteration: line(c.CurrentIteration, lineLength), Priorities: item.Priorities(), Warnings: warnings(c.Warnings),
+		Statuses: form.Lines(c.Statuses), Types: form.Lines(c.Types), Iterations: form.Lines(c.Iterations),
+		CurrentIteration: form.Line(c.CurrentIteration, form.LineLength), Priorities: item.Priorities(), Warnings: warnings(c.Warnings),
 	}
 	// The last iterations are the newest.
-	if more := len(out.Iterations) - page.Fit(backward(out.Iterations), elementSize[string], iterationsBudget); more > 0 {
+	if more := len(out.Iterations) - page.Fit(form.Backward(out.Iterations), form.ElementSize[string], iterationsBudget); more > 0 {
 		out.Showing = []string{fmt.Sprintf("iterations: the last %d of %d; .tic/config.yml has all", len(out.Iterations)-more, len(out.Iterations))}
 		out.Iterations = out.Iterations[more:]
 	}
@@ -62,7 +61,7 @@ const (
 func warnings(all []item.Warning) []string {
 	var list []string
 	for _, w := range all[:min(len(all), maxWarnings)] {
-		list = append(list, line(w.File+" "+w.Reason, warningLength))
+		list = append(list, form.Line(w.File+" "+w.Reason, warningLength))
 	}
 	list = list[:page.Fit(list, func(s string) int { return len(s) }, warningsBudget)]
 	if more := len(all) - len(list); more > 0 {
@@ -99,7 +98,7 @@ func (in ListIn) filter() item.Filter {
 }
 
 // ListOut is a page of items, by id.
-type ListOut = plain.List[Row]
+type ListOut = plain.List[form.Row]
 
 // ListItems lists the items that a filter selects.
 func (t *Tools) ListItems(ctx context.Context, in ListIn) (ListOut, error) {
@@ -157,9 +156,9 @@ func (t *Tools) query(ctx context.Context, name string, in ListIn, text string) 
 	}
 	found := v.Select(backlog.Query{Filter: filter, Text: text})
 	snippets := t.backlog.Snippets(text, found)
-	out, err := rowsOf(v, PageIn{in.Limit, in.Cursor}, name+" "+string(data), found, func(hit item.Hit) Row {
-		row := rowOf(hit.Summary)
-		row.Claimed = line(v.HeldBy(hit.ID), lineLength*2)
+	out, err := rowsOf(v, PageIn{in.Limit, in.Cursor}, name+" "+string(data), found, func(hit item.Hit) form.Row {
+		row := form.RowOf(hit.Summary)
+		row.Claimed = form.Line(v.HeldBy(hit.ID), form.LineLength*2)
 		row.Snippet = snippets.Of(ctx, hit)
 		if isMerged(hit.Summary) {
 			row.PR = "merged"
@@ -183,7 +182,7 @@ func (t *Tools) query(ctx context.Context, name string, in ListIn, text string) 
 func unknown(v backlog.View, f item.Filter) []string {
 	list := v.Unknown(f)
 	for i, text := range list {
-		list[i] = line(text, warningLength)
+		list[i] = form.Line(text, warningLength)
 	}
 	return list
 }
@@ -218,61 +217,43 @@ func (t *Tools) related(ctx context.Context, tool string, in RelatedIn, list fun
 	for i, it := range found {
 		hits[i] = item.Hit{Summary: it}
 	}
-	return rowsOf(v, PageIn{in.Limit, in.Cursor}, tool+" "+in.ID.String(), hits, func(h item.Hit) Row {
-		row := rowOf(h.Summary)
-		row.Claimed = line(v.HeldBy(h.ID), lineLength*2)
+	return rowsOf(v, PageIn{in.Limit, in.Cursor}, tool+" "+in.ID.String(), hits, func(h item.Hit) form.Row {
+		row := form.RowOf(h.Summary)
+		row.Claimed = form.Line(v.HeldBy(h.ID), form.LineLength*2)
 		return row
 	})
 }
 
 var limits = page.Limits{Default: 50, Max: 200}
 
-// answerBudget is the maximum size of the displayed items of an answer in bytes. It leaves room for
-// warnings, and for a cursor.
-const answerBudget = page.DefaultBudget
-
 // rowsOf returns a page of a list, which is by ID. The query names it for its cursors.
-func rowsOf(v backlog.View, in PageIn, query string, list []item.Hit, row func(item.Hit) Row) (ListOut, error) {
+func rowsOf(v backlog.View, in PageIn, query string, list []item.Hit, row func(item.Hit) form.Row) (ListOut, error) {
 	window, err := limits.Open(page.Request{Limit: in.Limit, Cursor: in.Cursor}, query)
 	if err != nil {
 		return ListOut{}, &toolset.ArgumentError{Message: err.Error()}
 	}
-	budget := answerBudget
+	budget := form.Budget
 	if in.Limit != nil {
-		budget = *in.Limit * answerBudget // an explicit limit
+		budget = *in.Limit * form.Budget // an explicit limit
 	}
-	rows := make(map[item.ID]Row)
+	rows := make(map[item.ID]form.Row)
 	found := page.List[item.Hit]{
 		Key:     func(it item.Hit) string { return it.ID.String() },
 		Compare: page.Numeric,
 		Size: func(it item.Hit) int {
 			rows[it.ID] = row(it)
-			return shown(rows[it.ID], 1)
+			return form.Size(rows[it.ID], 1)
 		},
 		Budget: budget,
 	}.Cut(window, list)
 	total := len(list)
-	out := ListOut{Rows: make([]Row, len(found.Items)), ListInfo: plain.ListInfo{
+	out := ListOut{Rows: make([]form.Row, len(found.Items)), ListInfo: plain.ListInfo{
 		Total: &total, NextCursor: found.Next, Warnings: warnings(v.Warnings()),
 	}}
 	for i, it := range found.Items {
 		out.Rows[i] = rows[it.ID]
 	}
 	return out, nil
-}
-
-// shown returns the size of v in the text in bytes, at a depth of nesting.
-func shown(v any, depth int) int {
-	data, err := toolset.Marshal(v)
-	if err != nil { // a value that cannot be encoded is not shown either
-		return 0
-	}
-	var text bytes.Buffer
-	prefix := strings.Repeat(indent, depth)
-	if json.Indent(&text, data, prefix, indent) != nil {
-		return 0
-	}
-	return len(prefix) + text.Len() + len(",\n")
 }
 
 // ShowIn selects an item, and the start positions in its long parts.
@@ -285,15 +266,15 @@ type ShowIn struct {
 }
 
 // ShowItem reads one item.
-func (t *Tools) ShowItem(ctx context.Context, in ShowIn) (Item, error) {
+func (t *Tools) ShowItem(ctx context.Context, in ShowIn) (form.Item, error) {
 	it, err := t.project.Item(ctx, in.ID)
 	if err != nil {
-		return Item{}, err
+		return form.Item{}, err
 	}
-	out := itemOf(&it, sectionOf(ctx, in.Description, in.Comments, in.Comment))
+	out := form.Of(&it, form.SectionOf(ctx, in.Description, in.Comments, in.Comment))
 	claim, err := t.backlog.Claim(ctx, &it.Summary)
 	if err != nil {
-		return Item{}, err
+		return form.Item{}, err
 	}
 	if claim != nil {
 		out.Claim = claimOf(*claim)

@@ -9,6 +9,7 @@ import (
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/items/form"
 	"github.com/copse-dev/copse/internal/toolset/plain"
 )
 
@@ -46,9 +47,9 @@ func (t *Tools) list() toolset.Resource {
 func (t *Tools) readList(ctx context.Context) (string, error) {
 	out, err := t.ListItems(ctx, ListIn{})
 	if err == nil {
-		return out.Document(plain.Style{Indent: indent}, "items")
+		return out.Document(plain.Style{Indent: form.Indent}, "items")
 	}
-	text, err := json.MarshalIndent(map[string]string{"error": message(err)}, "", indent)
+	text, err := json.MarshalIndent(map[string]string{"error": message(err)}, "", form.Indent)
 	return string(text), err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/toolset/items/form"
 	"github.com/copse-dev/copse/internal/toolset/plain"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
@@ -38,11 +39,11 @@ func (t *Tools) GetItemTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 		Type: in.Type, Status: in.Status, Iteration: in.Iteration, All: in.All,
 		Assignee: in.Assignee, Label: in.Label, Priority: in.Priority, Ready: in.Ready,
 	}
-	left := answerBudget
+	left := form.Budget
 	found, err := v.Tree(v.Config, filter, in.Root, 0, func(it *item.Summary, depth int) bool {
 		// Each level is an object in an array. A node that has children ends its
 		// list on a line of its own.
-		left -= shown(nodeOf(&item.Node{Summary: it}, v), 2*depth+1) + 2*len(indent)*(depth+1)
+		left -= form.Size(nodeOf(&item.Node{Summary: it}, v), 2*depth+1) + 2*len(form.Indent)*(depth+1)
 		return left >= 0 || it.ID == in.Root
 	})
 	if err != nil {
@@ -67,10 +68,10 @@ func (t *Tools) GetItemTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 
 func nodeOf(n *item.Node, v backlog.View) Node {
 	return backlog.NodeOf(n, func(node *Node) {
-		node.Title = line(node.Title, titleLength)
-		node.Claimed = line(v.HeldBy(node.ID), lineLength*2)
+		node.Title = form.Line(node.Title, form.TitleLength)
+		node.Claimed = form.Line(v.HeldBy(node.ID), form.LineLength*2)
 		for _, text := range []*string{&node.Type, &node.Status, &node.Priority} {
-			*text = line(*text, lineLength)
+			*text = form.Line(*text, form.LineLength)
 		}
 	})
 }

@@ -2,9 +2,11 @@ package items
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/items/form"
 )
 
 // InitOut reports whether a project was created. One of the two is set.
@@ -37,15 +39,15 @@ type CreateIn struct {
 }
 
 // CreateItem creates an item.
-func (t *Tools) CreateItem(ctx context.Context, in CreateIn) (Item, error) {
+func (t *Tools) CreateItem(ctx context.Context, in CreateIn) (form.Item, error) {
 	it, err := t.project.Create(ctx, item.Draft{
 		Title: in.Title, Type: in.Type, Status: in.Status, Priority: in.Priority, Assignee: in.Assignee,
 		Labels: in.Labels, Iteration: in.Iteration, Parent: item.ID(in.Parent), DependsOn: in.DependsOn, Description: in.Description,
 	})
 	if err != nil {
-		return Item{}, err
+		return form.Item{}, err
 	}
-	return itemOf(&it, section{}), nil
+	return form.Of(&it, form.Section{}), nil
 }
 
 // UpdateIn is a change of an item. Absent fields do not change.
@@ -68,7 +70,7 @@ type UpdateIn struct {
 }
 
 // UpdateItem changes the given fields, nothing else.
-func (t *Tools) UpdateItem(ctx context.Context, in UpdateIn) (Item, error) {
+func (t *Tools) UpdateItem(ctx context.Context, in UpdateIn) (form.Item, error) {
 	p := item.Patch{
 		Title: in.Title, Type: in.Type, Status: in.Status, Priority: in.Priority, Assignee: in.Assignee,
 		Labels: (*[]string)(in.Labels), Iteration: in.Iteration, DependsOn: in.DependsOn, Description: in.Description,
@@ -79,9 +81,9 @@ func (t *Tools) UpdateItem(ctx context.Context, in UpdateIn) (Item, error) {
 	}
 	it, err := t.project.Update(ctx, in.ID, p)
 	if err != nil {
-		return Item{}, err
+		return form.Item{}, err
 	}
-	return itemOf(&it, section{}), nil
+	return form.Of(&it, form.Section{}), nil
 }
 
 // CommentIn is a comment on an item.
@@ -92,13 +94,13 @@ type CommentIn struct {
 }
 
 // AddComment adds a comment.
-func (t *Tools) AddComment(ctx context.Context, in CommentIn) (Comment, error) {
+func (t *Tools) AddComment(ctx context.Context, in CommentIn) (form.Comment, error) {
 	c, err := t.project.AddComment(ctx, in.ID, in.Author, in.Text)
 	if err != nil {
-		return Comment{}, err
+		return form.Comment{}, err
 	}
-	out := commentOf(c)
-	out.Body = cutText(out.Body, answerBudget/2)
+	out := form.CommentOf(c)
+	out.Body = form.Cut(out.Body, form.Budget/2)
 	return out, nil
 }
 
@@ -117,5 +119,36 @@ func (t *Tools) SetIteration(ctx context.Context, in IterationIn) (IterationOut,
 	if err := t.project.SetIteration(ctx, in.Name); err != nil {
 		return IterationOut{}, err
 	}
-	return IterationOut{CurrentIteration: line(in.Name, lineLength)}, nil
+	return IterationOut{CurrentIteration: form.Line(in.Name, form.LineLength)}, nil
+}
+
+// Labels are the labels of an item: a string with commas, or a list.
+type Labels []string
+
+// UnmarshalJSON accepts both forms.
+func (l *Labels) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		*l = item.SplitLabels(text)
+		return nil
+	}
+	if err := json.Unmarshal(data, (*[]string)(l)); err != nil {
+		return &toolset.ArgumentError{Message: `must be a string with commas, such as "ui, login", or a list of strings`}
+	}
+	return nil
+}
+
+// MarshalText makes it a string in the schema, which allows only one type.
+func (l Labels) MarshalText() ([]byte, error) { return json.Marshal([]string(l)) }
+
+// Reference is the number of an item, or none: 0 and "".
+type Reference item.ID
+
+// UnmarshalJSON accepts what an item.ID accepts, and the values for none.
+func (r *Reference) UnmarshalJSON(data []byte) error {
+	if text := string(data); text == "0" || text == `""` || text == `"0"` {
+		*r = 0
+		return nil
+	}
+	return json.Unmarshal(data, (*item.ID)(r))
 }

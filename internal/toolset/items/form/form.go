@@ -1,10 +1,14 @@
-package items
+// Package form is what an answer contains of a work item: a [Row] in a list, or an [Item] with as much
+// of its description and comments as fits. Each part that is left out is named, with how to get it.
+package form
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
@@ -36,7 +40,8 @@ type Row struct {
 	Showing []string `json:"showing,omitempty"`
 }
 
-func rowOf(it *item.Summary) Row {
+// RowOf returns an item as a row of a list.
+func RowOf(it *item.Summary) Row {
 	s, showing := brief(it)
 	return Row{
 		ID: s.ID, Title: s.Title, Type: s.Type, Status: s.Status, Priority: s.Priority, Iteration: s.Iteration,
@@ -45,27 +50,27 @@ func rowOf(it *item.Summary) Row {
 	}
 }
 
-// Limits of usually short values: characters of a title and of other texts on one line, bytes of a
+// Limits of usually short values: the characters of a title and of other texts on one line, bytes of a
 // list.
 const (
-	titleLength = 300
-	lineLength  = 100
+	TitleLength = 300
+	LineLength  = 100
 	shortList   = 600
 )
 
-// line returns foreign text in its displayed form on one line.
-func line(s string, length int) string { return cleantext.Cut(cleantext.Line(s), length) }
+// Line returns foreign text in its displayed form on one line.
+func Line(s string, length int) string { return cleantext.Cut(cleantext.Line(s), length) }
 
 // brief returns a summary in its displayed form, and the omissions of its lists.
 func brief(it *item.Summary) (s item.Summary, showing []string) {
 	s = *it
-	s.Title = line(s.Title, titleLength)
+	s.Title = Line(s.Title, TitleLength)
 	for _, text := range []*string{&s.Type, &s.Status, &s.Priority, &s.Iteration, &s.Assignee, &s.Created, &s.Updated} {
-		*text = line(*text, lineLength)
+		*text = Line(*text, LineLength)
 	}
-	labels := lines(s.Labels)
-	s.Labels = labels[:page.Fit(labels, elementSize, shortList)]
-	s.DependsOn = listed(s.DependsOn)[:page.Fit(s.DependsOn, elementSize, shortList)]
+	labels := Lines(s.Labels)
+	s.Labels = labels[:page.Fit(labels, ElementSize, shortList)]
+	s.DependsOn = listed(s.DependsOn)[:page.Fit(s.DependsOn, ElementSize, shortList)]
 	for _, list := range []struct {
 		name       string
 		shown, all int
@@ -77,14 +82,14 @@ func brief(it *item.Summary) (s item.Summary, showing []string) {
 	return s, showing
 }
 
-// elementSize returns the size of an element of a list in an item in bytes.
-func elementSize[T any](v T) int { return shown(v, 3) }
+// ElementSize returns the size of an element of a list in an item in bytes.
+func ElementSize[T any](v T) int { return Size(v, 3) }
 
-// lines returns foreign texts in their displayed form; never nil, which would be null in JSON.
-func lines(list []string) []string {
+// Lines returns foreign texts in their displayed form; never nil, which would be null in JSON.
+func Lines(list []string) []string {
 	shown := make([]string, len(list))
 	for i, s := range list {
-		shown[i] = line(s, lineLength)
+		shown[i] = Line(s, LineLength)
 	}
 	return shown
 }
@@ -107,12 +112,13 @@ type Item struct {
 // Comment is a comment on an item.
 type Comment = backlog.Comment
 
-func commentOf(c item.Comment) Comment {
-	return Comment{Author: line(c.Author, lineLength), Date: line(c.Date, lineLength), Body: cleantext.Block(c.Body)}
+// CommentOf returns a comment in its displayed form.
+func CommentOf(c item.Comment) Comment {
+	return Comment{Author: Line(c.Author, LineLength), Date: Line(c.Date, LineLength), Body: cleantext.Block(c.Body)}
 }
 
-// section selects the part of an item's long texts. The offsets are nil if they were not given.
-type section struct {
+// Section selects the part of an item's long texts. The offsets are nil if they were not given.
+type Section struct {
 	description, comments *int
 	// comment is the start position in the first of the comments.
 	comment int
@@ -127,39 +133,39 @@ const (
 	besides = 4 << 10
 )
 
-// sectionOf returns the section for a caller. If two texts are requested at once, each has half of
+// SectionOf returns the section for a caller. If two texts are requested at once, each has half of
 // the caller's room.
-func sectionOf(ctx context.Context, description, comments *int, comment int) section {
+func SectionOf(ctx context.Context, description, comments *int, comment int) Section {
 	room := max(toolset.RoomFor(ctx, askedText+besides)-besides, besides)
 	if description != nil && comments != nil && room < askedText {
 		room /= 2
 	}
-	return section{description: description, comments: comments, comment: comment, room: room}
+	return Section{description: description, comments: comments, comment: comment, room: room}
 }
 
-// itemOf returns an item, cut to a section.
-func itemOf(it *item.Item, part section) Item {
+// Of returns an item, cut to a section.
+func Of(it *item.Item, part Section) Item {
 	s, showing := brief(&it.Summary)
 	out := Item{
 		Document: backlog.Document{
 			Fields: backlog.FieldsOf(&s), Comments: []Comment{},
-			Branch: line(it.Link.Branch, lineLength), Worktree: line(it.Link.Worktree, lineLength),
-			PullRequest: line(it.Link.PullRequest, lineLength),
+			Branch: Line(it.Link.Branch, LineLength), Worktree: Line(it.Link.Worktree, LineLength),
+			PullRequest: Line(it.Link.PullRequest, LineLength),
 		},
 		Showing: showing,
 	}
 	for _, f := range it.Former {
-		out.Renumbered = append(out.Renumbered, backlog.Renumbered{From: f.ID, On: line(f.On, lineLength)})
+		out.Renumbered = append(out.Renumbered, backlog.Renumbered{From: f.ID, On: Line(f.On, LineLength)})
 	}
 	var comments []Comment
 	needed := 0
 	for _, c := range it.Comments {
-		comments = append(comments, commentOf(c))
+		comments = append(comments, CommentOf(c))
 		needed += commentSize(comments[len(comments)-1])
 	}
 	// Each of the two has at least half of the remaining space, which is several KB whatever the
 	// rest has.
-	room := answerBudget - shown(out, 0)
+	room := Budget - Size(out, 0)
 	forDescription := max(room/2, room-needed)
 	out.describe(it.Description, part.description, forDescription, part.room)
 	out.comment(comments, part, room-min(forDescription, encoded(out.Description)))
@@ -183,8 +189,8 @@ func (out *Item) describe(text string, offset *int, room, asked int) {
 	}
 }
 
-// cutText returns the beginning of text that takes room bytes as JSON.
-func cutText(text string, room int) string {
+// Cut returns the beginning of text that takes room bytes as JSON.
+func Cut(text string, room int) string {
 	end := characterAt(text, fitting(text, 0, room))
 	if end == len(text) {
 		return text
@@ -219,18 +225,18 @@ func characterAt(text string, at int) int {
 	return at
 }
 
-func commentSize(c Comment) int { return shown(c, 2) }
+func commentSize(c Comment) int { return Size(c, 2) }
 
 // comment shows the comments from an offset on, or else the last ones.
-func (out *Item) comment(all []Comment, part section, room int) {
+func (out *Item) comment(all []Comment, part Section, room int) {
 	if part.comments != nil {
 		out.commentsFrom(all, min(*part.comments, len(all)), part.comment, part.room)
 		return
 	}
-	begin := len(all) - page.Fit(backward(all), commentSize, room)
+	begin := len(all) - page.Fit(Backward(all), commentSize, room)
 	out.Comments = append(out.Comments, all[begin:]...)
 	if last := len(all) - 1; begin == last && commentSize(all[last]) > room {
-		out.Comments[0].Body = cutText(all[last].Body, room)
+		out.Comments[0].Body = Cut(all[last].Body, room)
 		out.Showing = append(out.Showing, fmt.Sprintf("comments: the beginning of the last of %d; comments_offset=%d has more of it, comments_offset=0 those before", len(all), last))
 		return
 	}
@@ -239,7 +245,8 @@ func (out *Item) comment(all []Comment, part section, room int) {
 	}
 }
 
-func backward[T any](all []T) []T {
+// Backward returns a list in the opposite order.
+func Backward[T any](all []T) []T {
 	all = slices.Clone(all)
 	slices.Reverse(all)
 	return all
@@ -275,33 +282,23 @@ func (out *Item) partOfComment(body string, number, from, room int) {
 	out.Showing = append(out.Showing, note)
 }
 
-// Labels are the labels of an item: a string with commas, or a list.
-type Labels []string
+// Indent is the indentation of the text of an answer.
+const Indent = "  "
 
-// UnmarshalJSON accepts both forms.
-func (l *Labels) UnmarshalJSON(data []byte) error {
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		*l = item.SplitLabels(text)
-		return nil
+// Budget is the maximum size of the displayed items of an answer in bytes. It leaves room for
+// warnings, and for a cursor.
+const Budget = page.DefaultBudget
+
+// Size returns the size of v in the text in bytes, at a depth of nesting.
+func Size(v any, depth int) int {
+	data, err := toolset.Marshal(v)
+	if err != nil { // a value that cannot be encoded is not shown either
+		return 0
 	}
-	if err := json.Unmarshal(data, (*[]string)(l)); err != nil {
-		return &toolset.ArgumentError{Message: `must be a string with commas, such as "ui, login", or a list of strings`}
+	var text bytes.Buffer
+	prefix := strings.Repeat(Indent, depth)
+	if json.Indent(&text, data, prefix, Indent) != nil {
+		return 0
 	}
-	return nil
-}
-
-// MarshalText makes it a string in the schema, which allows only one type.
-func (l Labels) MarshalText() ([]byte, error) { return json.Marshal([]string(l)) }
-
-// Reference is the number of an item, or none: 0 and "".
-type Reference item.ID
-
-// UnmarshalJSON accepts what an item.ID accepts, and the values for none.
-func (r *Reference) UnmarshalJSON(data []byte) error {
-	if text := string(data); text == "0" || text == `""` || text == `"0"` {
-		*r = 0
-		return nil
-	}
-	return json.Unmarshal(data, (*item.ID)(r))
+	return len(prefix) + text.Len() + len(",\n")
 }
