@@ -26,6 +26,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -65,7 +66,9 @@ type Client struct {
 	key     string                     // of the entries in the file
 	user    map[string]clientfile.Path // by system, "" for the others
 	project []string
-	form    form
+	// over is the extension of a second file, whose entries count where both have one; "" for none.
+	over string
+	form form
 	// filter describes what the client withholds from the servers that it starts.
 	filter filter
 }
@@ -114,7 +117,7 @@ func clients() []Client {
 			project: []string{".gemini", "settings.json"}, form: form{urlKey: "httpUrl", dir: true}, filter: gemini,
 		},
 		{
-			ID: "opencode", Title: "opencode", key: "mcp", user: everywhere(clientfile.Config, "opencode", "opencode.json"), project: []string{"opencode.json"},
+			ID: "opencode", Title: "opencode", key: "mcp", user: everywhere(clientfile.Config, "opencode", "opencode.json"), project: []string{"opencode.json"}, over: ".jsonc",
 			form: form{hasType: true, urlKey: "url", command: true, env: "environment", dir: true},
 		},
 		{ID: "windsurf", Title: "Windsurf", key: "mcpServers", user: everywhere(clientfile.Home, ".codeium", "windsurf", "mcp_config.json"), form: form{urlKey: "serverUrl"}},
@@ -193,6 +196,16 @@ func (c Client) Path(scope clientfile.Scope, l clientfile.Location) (string, err
 	return l.Resolve(c.Title, path)
 }
 
+// Paths returns all files that the client reads for a scope, by precedence: where several have an
+// entry of one name, the client uses that of the first. The last is that of [Client.Path].
+func (c Client) Paths(scope clientfile.Scope, l clientfile.Location) ([]string, error) {
+	path, err := c.Path(scope, l)
+	if err != nil || c.over == "" {
+		return []string{path}, err
+	}
+	return []string{strings.TrimSuffix(path, filepath.Ext(path)) + c.over, path}, nil
+}
+
 // NoHTTPError reports that a client only starts servers itself.
 type NoHTTPError struct{ Title string }
 
@@ -258,8 +271,8 @@ func (c Client) Set(text []byte, name string, s Server) ([]byte, error) {
 }
 
 // Remove returns text without the entry of that name, and without the object of servers if it is
-// then empty and need not stay. It returns the same text if there is no such entry.
-func (c Client) Remove(text []byte, name string) ([]byte, error) {
+// then empty and need not stay, and is not in keep. It returns the same text if there is no such entry.
+func (c Client) Remove(text []byte, name string, keep ...string) ([]byte, error) {
 	if c.toml {
 		e, err := tomledit.Open(text, c.key, name)
 		if err != nil {
@@ -282,7 +295,7 @@ func (c Client) Remove(text []byte, name string) ([]byte, error) {
 		return text, nil
 	}
 	servers.Remove(name)
-	if !c.form.keyed && servers.Empty() {
+	if !c.form.keyed && servers.Empty() && !slices.Contains(keep, c.key) {
 		doc.Root().Remove(c.key)
 	}
 	return doc.Text(), nil

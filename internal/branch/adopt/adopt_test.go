@@ -211,11 +211,11 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	k := repo(t, &twig.State{}, func(git func(...string)) {
 		git("commit", "BASE-1: is not theirs")
-		for _, name := range []string{"PROJ-12", "feature/PROJ-7-login", "utf-8", "UTF-8", "fix-2", "plain", "xPROJ-3"} {
+		for _, name := range []string{"PROJ-12", "feature/PROJ-7-login", "utf-8", "UTF-8", "fix-2", "plain", "xPROJ-3", "A-4", "feature/Q-5-search", "plan-B-6", "X-509"} {
 			git("checkout", "-q", "-b", name, "main")
 			switch name {
 			case "plain":
-				git("commit", "AB-1: one")
+				git("commit", "AB-1: one, plan C-8")
 				git("commit", "AB-2: two, see UTF-8 and X-AB-9")
 				git("commit", "more of AB-2")
 			case "PROJ-12":
@@ -235,6 +235,8 @@ func TestKeys(t *testing.T) {
 		"PROJ-12":              "PROJ-12: in the branch name and its only commit",
 		"feature/PROJ-7-login": "PROJ-7: in the branch name",
 		"plain":                "AB-2: in 2 of its 3 commits",
+		"A-4":                  "A-4: in the branch name",
+		"feature/Q-5-search":   "Q-5: in the branch name",
 	}, got)
 }
 

@@ -12,6 +12,9 @@ import (
 var (
 	inText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Z][A-Z0-9_]+-[1-9][0-9]*`) })
 	inName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[/_-])([A-Z][A-Z0-9]+-[1-9][0-9]*)(?:$|[/_-])`) })
+	// A project of one letter counts only at the beginning of a name or of a part of it, because
+	// plan-B-2 is not a key.
+	ofLetter = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|/)([A-Z]-[1-9][0-9]*)(?:$|[/_-])`) })
 )
 
 // standards look like keys, but are not.
@@ -21,22 +24,25 @@ func standard(project string) bool {
 
 func isKey(key string) bool {
 	project, _, _ := strings.Cut(key, "-")
-	return len(project) >= 2 && !standard(project)
+	return !standard(project)
 }
 
 // keyOf returns the key in the name of a branch, as a separate word: PROJ-12,
-// feature/PROJ-12-login, PROJ-12/login. Lowercase letters form no key: in names they are words, as
+// feature/PROJ-12-login, PROJ-12/login, A-3. Lowercase letters form no key: in names they are words, as
 // in utf-8 and fix-2.
 func keyOf(branch string) string {
-	for _, m := range inName().FindAllStringSubmatch(branch, -1) {
-		if isKey(m[1]) {
-			return m[1]
+	for _, form := range []*regexp.Regexp{inName(), ofLetter()} {
+		for _, m := range form.FindAllStringSubmatch(branch, -1) {
+			if isKey(m[1]) {
+				return m[1]
+			}
 		}
 	}
 	return ""
 }
 
-// keysIn returns the keys in the message of a commit, each once.
+// keysIn returns the keys in the message of a commit, each once. Keys of one letter do not count:
+// in sentences they are names of variants and parts.
 func keysIn(message string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var seen []string

@@ -234,8 +234,8 @@ it, with .copse-backup in the name.`,
 // because they hold tokens.
 func (o *clientOptions) takeOut(ctx context.Context) editing {
 	checker := o.checker(ctx)
-	return func(c clientconfig.Client, text []byte, _ []clientconfig.Named) ([]byte, error) {
-		return withoutEntries(c, text, func(e clientconfig.Named) bool { return e.Name == o.name || checker.Ours(e) })
+	return func(c clientconfig.Client, text []byte, _ []clientconfig.Named, keep []string) ([]byte, error) {
+		return withoutEntries(c, text, keep, func(e clientconfig.Named) bool { return e.Name == o.name || checker.Ours(e) })
 	}
 }
 
@@ -243,15 +243,15 @@ func (o *clientOptions) takeOut(ctx context.Context) editing {
 // earlier versions wrote for each worktree.
 func (o *clientOptions) put(ctx context.Context) editing {
 	checker := o.checker(ctx)
-	return func(c clientconfig.Client, text []byte, entries []clientconfig.Named) ([]byte, error) {
-		text, err := withoutEntries(c, text, func(e clientconfig.Named) bool {
+	return func(c clientconfig.Client, text []byte, entries []clientconfig.Named, keep []string) ([]byte, error) {
+		text, err := withoutEntries(c, text, keep, func(e clientconfig.Named) bool {
 			each := o.transport == overHTTP && o.repo == "" && strings.HasPrefix(e.Name, o.name+"-") && checker.Ours(e)
 			return e.Name != o.name && (each || checker.Stale(e))
 		})
 		if err != nil {
 			return nil, err
 		}
-		return set(c, text, entries)
+		return set(c, text, entries, keep)
 	}
 }
 
@@ -269,7 +269,7 @@ func (o *clientOptions) checker(ctx context.Context) *clients.Checker {
 }
 
 // withoutEntries returns a client's text without the entries that gone reports.
-func withoutEntries(c clientconfig.Client, text []byte, gone func(clientconfig.Named) bool) ([]byte, error) {
+func withoutEntries(c clientconfig.Client, text []byte, keep []string, gone func(clientconfig.Named) bool) ([]byte, error) {
 	all, err := c.Entries(text)
 	if err != nil {
 		return nil, err
@@ -278,7 +278,7 @@ func withoutEntries(c clientconfig.Client, text []byte, gone func(clientconfig.N
 		if !gone(e) {
 			continue
 		}
-		if text, err = c.Remove(text, e.Name); err != nil {
+		if text, err = c.Remove(text, e.Name, keep...); err != nil {
 			return nil, err
 		}
 	}

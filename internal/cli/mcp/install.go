@@ -20,6 +20,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/cli/mcp/aside"
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/clientconfig/sessionhook"
@@ -39,7 +40,7 @@ func Install(ctx context.Context, env app.Env, client string) (path string, chan
 	}
 	o.transport = overStdio
 	done, err := o.write(ctx, client, set)
-	return done.path, done.diff != nil, err
+	return path, len(done) > 0 && done[0].diff != nil, err
 }
 
 // Installed reports whether the user's file of a client has an entry that [Install] would not change.
@@ -50,7 +51,17 @@ func Installed(ctx context.Context, env app.Env, client string) bool {
 		return err == nil && entry.URL != ""
 	}
 	done, err := o.write(ctx, client, set)
-	return err == nil && done.diff == nil
+	return err == nil && done[0].diff == nil
+}
+
+// File returns the user's file of a client that [Install] changes, "" if it has none here.
+func File(ctx context.Context, env app.Env, client string) string {
+	o := clientOptions{env: env, name: "copse", scope: string(clientfile.User)}
+	path, _, err := o.existing(ctx, client)
+	if err != nil {
+		return ""
+	}
+	return path
 }
 
 // existing returns the file of a client, and its entry; an entry without a name if there is none.
@@ -59,15 +70,45 @@ func (o *clientOptions) existing(ctx context.Context, id string) (path string, e
 	if err != nil {
 		return "", entry, app.UsageError(err.Error())
 	}
-	path, err = client.Path(clientfile.Scope(o.scope), ClientFiles(o.env, o.project(ctx)))
+	paths, err := o.paths(ctx, client)
 	if err != nil {
 		return "", entry, err
 	}
+	path = paths[0]
 	text, err := o.file(ctx, path).Read()
 	if err != nil {
 		return path, entry, nil //nolint:nilerr // writing it reports the reason
 	}
 	return path, named(client, text, o.name), nil
+}
+
+// paths returns the client's files to change: the one with the entry that the client uses, else an
+// existing one, else a new one. To remove the entry, these are all files with it.
+func (o *clientOptions) paths(ctx context.Context, client clientconfig.Client) ([]string, error) {
+	all, err := client.Paths(clientfile.Scope(o.scope), ClientFiles(o.env, o.project(ctx)))
+	if err != nil {
+		return nil, err
+	}
+	at := all[len(all)-1:]
+	var with []string
+	for i, path := range all {
+		text, err := o.file(ctx, path).Read()
+		if err != nil {
+			continue // writing it reports the reason
+		}
+		if named(client, text, o.name).Name != "" {
+			with = append(with, path)
+		} else if i < len(all)-1 {
+			at = all[i : i+1]
+		}
+	}
+	switch {
+	case len(with) == 0:
+		return at, nil
+	case o.remove:
+		return with, nil
+	}
+	return with[:1], nil
 }
 
 // named returns the entry of that name in a client's text; one without a name if there is none.
@@ -108,10 +149,11 @@ func Present(env app.Env) []string {
 	return found
 }
 
-// editing changes the text of a client's file.
-type editing func(clientconfig.Client, []byte, []clientconfig.Named) ([]byte, error)
+// editing changes the text of a client's file. It keeps the objects of these names when they become
+// empty.
+type editing func(_ clientconfig.Client, _ []byte, _ []clientconfig.Named, keep []string) ([]byte, error)
 
-func set(c clientconfig.Client, text []byte, entries []clientconfig.Named) ([]byte, error) {
+func set(c clientconfig.Client, text []byte, entries []clientconfig.Named, _ []string) ([]byte, error) {
 	var err error
 	for _, e := range entries {
 		if text, err = c.Set(text, e.Name, e.Server); err != nil {
@@ -148,7 +190,7 @@ func (o *clientOptions) changeOne(ctx context.Context, id string, edit func(*cli
 			one.transport = overHTTP
 		}
 	}
-	var done written
+	var done []written
 	err := one.checkLimits()
 	if err == nil {
 		done, err = one.write(ctx, id, edit(&one))
@@ -156,8 +198,8 @@ func (o *clientOptions) changeOne(ctx context.Context, id string, edit func(*cli
 	if err != nil && one.transport != o.transport && one.transport == overHTTP {
 		return fmt.Errorf("the entry uses http: %w; to have the client start copse instead, pass --transport stdio", err)
 	}
-	if err == nil {
-		err = one.show(id, done)
+	for _, file := range done {
+		err = errors.Join(err, one.show(id, file))
 	}
 	if err == nil && (o.hooks || o.remove) {
 		err = one.changeHooks(ctx, id)
@@ -193,9 +235,9 @@ func (o *clientOptions) changeHooks(ctx context.Context, id string) error {
 	if strings.ContainsAny(command, " '\"$`") {
 		command = strconv.Quote(command)
 	}
-	done, err := o.writeFile(ctx, client, path, nil, func(_ clientconfig.Client, text []byte, _ []clientconfig.Named) ([]byte, error) {
+	done, err := o.writeFile(ctx, client, path, nil, func(_ clientconfig.Client, text []byte, _ []clientconfig.Named, keep []string) ([]byte, error) {
 		if o.remove {
-			return hooks.Remove(text)
+			return hooks.Remove(text, keep...)
 		}
 		return hooks.Set(text, command+" mcp hook --client "+id)
 	})
@@ -333,32 +375,40 @@ type written struct {
 	tightened bool
 }
 
-// write changes a client's file, unless it is a dry run.
-func (o *clientOptions) write(ctx context.Context, id string, edit editing) (written, error) {
+// write changes a client's files, unless it is a dry run. It returns the outcome for each.
+func (o *clientOptions) write(ctx context.Context, id string, edit editing) ([]written, error) {
 	client, err := clientconfig.Lookup(id)
 	if err != nil {
-		return written{}, app.UsageError(err.Error())
+		return nil, app.UsageError(err.Error())
 	}
-	path, err := client.Path(clientfile.Scope(o.scope), ClientFiles(o.env, o.project(ctx)))
+	paths, err := o.paths(ctx, client)
 	if err != nil {
-		return written{}, err
+		return nil, err
 	}
 	var entries []clientconfig.Named
 	if !o.remove {
 		if o.transport == overHTTP {
 			if err := client.CheckHTTP(); err != nil {
-				return written{}, err
+				return nil, err
 			}
 		}
 		if entries, err = o.entries(ctx); err != nil {
-			return written{}, err
+			return nil, err
 		}
 	}
-	return o.writeFile(ctx, client, path, entries, edit)
+	var all []written
+	for _, path := range paths {
+		done, err := o.writeFile(ctx, client, path, entries, edit)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, done)
+	}
+	return all, nil
 }
 
 // asides returns the store for members without meaning for a transport.
-func (o *clientOptions) asides() asides { return asides{userdir.Dir(o.env.StateDir("clients"))} }
+func (o *clientOptions) asides() aside.Store { return aside.In(userdir.Dir(o.env.StateDir("clients"))) }
 
 // writeFile changes a file of a client, unless it is a dry run.
 func (o *clientOptions) writeFile(ctx context.Context, client clientconfig.Client, path string, entries []clientconfig.Named, edit editing) (written, error) {
@@ -411,9 +461,9 @@ func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Clien
 	}
 	entries = slices.Clone(entries)
 	for i, e := range entries {
-		entries[i].Aside = o.asides().of(path, e.Name)
+		entries[i].Aside = o.asides().Of(path, e.Name)
 	}
-	after, err := edit(client, before, entries)
+	after, err := edit(client, before, entries, o.asides().Empties(path))
 	if err != nil {
 		return written{}, fmt.Errorf("%s is not changed: %w", path, err)
 	}
@@ -441,9 +491,16 @@ func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Clien
 	}
 	// This happens first, so that nothing is lost in between.
 	if switched || o.remove {
-		if err := o.asides().keep(path, o.name, done.aside); err != nil {
+		if err := o.asides().Keep(path, o.name, done.aside); err != nil {
 			return done, fmt.Errorf("%s is not changed, because copse cannot store what you added to the entry: %w", path, err)
 		}
+	}
+	note := o.asides().NoteEmpties
+	if o.remove {
+		note = func(string, []byte) error { return o.asides().ForgetEmpties(path, after) }
+	}
+	if err := note(path, before); err != nil {
+		return done, fmt.Errorf("%s is not changed, because copse cannot store what it contains: %w", path, err)
 	}
 	if len(before) > 0 {
 		if err := o.keep(ctx, path, before, kept); err != nil {

@@ -24,7 +24,6 @@ import (
 	"github.com/copse-dev/copse/internal/cli/mcp"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/clientconfig"
-	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/command/catalog"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
@@ -182,12 +181,8 @@ func title(id string) string {
 
 // configuration returns the file of a client for the summary, "" if it has none here.
 func configuration(env app.Env, id string) string {
-	client, err := clientconfig.Lookup(id)
-	if err != nil {
-		return ""
-	}
-	path, err := client.Path(clientfile.User, mcp.ClientFiles(env, ""))
-	if err != nil {
+	path := mcp.File(context.Background(), env, id)
+	if path == "" {
 		return ""
 	}
 	return ", in " + path

@@ -134,6 +134,8 @@ func changes(w worktrees.Worktree) string {
 		parts = append(parts, "missing")
 	case w.Unexamined:
 		parts = append(parts, "not examined")
+	case w.Uncompared:
+		parts = append(parts, "not compared")
 	}
 	if len(parts) == 0 {
 		return "clean"

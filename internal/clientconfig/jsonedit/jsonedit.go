@@ -66,6 +66,22 @@ func (d *Document) Text() []byte {
 	return text
 }
 
+// EmptyObjects returns the names of the members that are objects without members and comments, nil for
+// an invalid text.
+func EmptyObjects(text []byte) []string {
+	doc, err := Parse(text)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, name := range doc.root.Names() {
+		if inner, _ := doc.root.Object(name); inner != nil && inner.Empty() {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Object is an object in a [Document].
 type Object struct {
 	object *hujson.Object

@@ -8,6 +8,7 @@ package sessionhook
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -173,8 +174,9 @@ func rewrite(list *jsonedit.List, commandLine string) (found bool) {
 	return found
 }
 
-// Remove returns text without the hooks of copse, and without the containers that are then empty.
-func (h Hooks) Remove(text []byte) ([]byte, error) {
+// Remove returns text without the hooks of copse, and without the containers that are then empty and
+// not in keep.
+func (h Hooks) Remove(text []byte, keep ...string) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return text, nil
 	}
@@ -197,7 +199,7 @@ func (h Hooks) Remove(text []byte) ([]byte, error) {
 			all.Remove(name)
 		}
 	}
-	if changed && all.Empty() {
+	if changed && all.Empty() && !slices.Contains(keep, "hooks") {
 		root.Remove("hooks")
 		if h.flat && root.Len() == 1 {
 			root.Remove("version")

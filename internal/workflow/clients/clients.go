@@ -63,38 +63,71 @@ func Files(location clientfile.Location) []File {
 		if err != nil {
 			continue // it is in the list
 		}
-		var user []byte
-		var excludes []func(name string) string
+		o := opened{client: client, place: location}
 		for _, scope := range []clientfile.Scope{clientfile.User, clientfile.Project} {
-			path, err := client.Path(scope, location)
-			if err != nil {
-				continue // it has none
-			}
-			file := lockedstore.ForeignAt(path)
-			if scope == clientfile.Project {
-				file = ProjectFile(location.Dir, path)
-			}
-			text, err := file.Read()
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // the client is not installed, or not used here
-			}
-			if err != nil {
-				found = append(found, File{Client: client, Scope: scope, Path: path, Err: err})
-				continue
-			}
-			f := File{Client: client, Scope: scope, Path: path, Exposed: Exposed(location.GOOS, path)}
-			f.Entries, f.Err = client.Entries(text)
-			if scope == clientfile.User {
-				user = text
-			} else {
-				f.Untrusted = !client.Trusts(user, location.Dir, location.Main)
-			}
-			excludes = append(excludes, client.Excludes(text, location.Dir, location.Main))
-			f.refuse(excludes)
-			found = append(found, f)
+			found = append(found, o.files(scope)...)
 		}
 	}
 	return found
+}
+
+// opened is a client while its files are read.
+type opened struct {
+	client clientconfig.Client
+	place  clientfile.Location
+	// user is the text of the user's file.
+	user []byte
+	// excludes return why the client does not use the entry of a name, "" for none.
+	excludes []func(name string) string
+}
+
+// files reads the existing configurations of a scope.
+func (o *opened) files(scope clientfile.Scope) []File {
+	paths, err := o.client.Paths(scope, o.place)
+	if err != nil {
+		return nil // it has none
+	}
+	var found []File
+	for _, path := range paths {
+		file := lockedstore.ForeignAt(path)
+		if scope == clientfile.Project {
+			file = ProjectFile(o.place.Dir, path)
+		}
+		text, err := file.Read()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the client is not installed, or not used here
+		}
+		if err != nil {
+			found = append(found, File{Client: o.client, Scope: scope, Path: path, Err: err})
+			continue
+		}
+		f := File{Client: o.client, Scope: scope, Path: path, Exposed: Exposed(o.place.GOOS, path)}
+		f.Entries, f.Err = o.client.Entries(text)
+		if scope == clientfile.User {
+			o.user = text
+		} else {
+			f.Untrusted = !o.client.Trusts(o.user, o.place.Dir, o.place.Main)
+		}
+		o.excludes = append(o.excludes, o.client.Excludes(text, o.place.Dir, o.place.Main))
+		f.refuse(o.excludes)
+		f.refuse(overridden(found))
+		found = append(found, f)
+	}
+	return found
+}
+
+// overridden returns why the client does not use an entry that a file before has, too.
+func overridden(before []File) []func(name string) string {
+	var all []func(name string) string
+	for _, f := range before {
+		all = append(all, func(name string) string {
+			if !slices.ContainsFunc(f.Entries, func(e clientconfig.Named) bool { return e.Name == name }) {
+				return ""
+			}
+			return fmt.Sprintf("%s has an entry of the same name, which counts", filepath.Base(f.Path))
+		})
+	}
+	return all
 }
 
 // refuse records why the client does not use entries of the file; excludes return a reason for a name,

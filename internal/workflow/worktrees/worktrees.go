@@ -78,6 +78,8 @@ type Worktree struct {
 	// Unexamined means that others were used more recently, and that copse knows only the branch
 	// and who works there.
 	Unexamined bool `json:"-"`
+	// Uncompared means that the files could not be compared with the last commit.
+	Uncompared bool `json:"-"`
 	// SafeToRemove means that removing the worktree loses nothing: it is merged and clean,
 	// everything is pushed, and nobody works there. Keep contains the reasons why it is not safe.
 	SafeToRemove bool     `json:"safe_to_remove,omitempty"`
@@ -177,7 +179,7 @@ func (w *Worktrees) List(ctx context.Context) ([]Worktree, error) {
 			continue
 		}
 		one.Changed, one.Untracked, one.Conflicted = content.Changed, content.Untracked, content.Conflicted
-		one.Files = content.Files
+		one.Files, one.Uncompared = content.Files, content.Unknown
 		one.Keep = keep(*one, content, trunk, track, i == 0)
 		one.SafeToRemove = len(one.Keep) == 0
 	}
