@@ -33,7 +33,7 @@ parent, then by priority from critical to low, then by number.
 The claim ends when you release the item or set it to a done status, and when the lease
 ends. Each command about items that you run in this worktree renews the lease. A claim of
 a server's client also ends 2 minutes after a call about items from this machine finds that
-the server's process has ended.
+the server's process has ended, and yours, that the worktree was removed.
 
 In a shared store with a remote, the remote decides between clones. Without a connection,
 the claim is valid in this clone, and the next sync can give the item to another one.`,

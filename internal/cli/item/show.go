@@ -3,7 +3,10 @@ package item
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -118,8 +121,13 @@ func read(o *output.Writer, it *item.Item, claim *claim.Claim) error {
 		return err
 	}
 	for _, f := range fields(it, claim)[2:] {
-		if f[1] == "" {
+		switch {
+		case f[1] == "":
 			continue
+		case f[0] == "worktree":
+			if _, err := os.Stat(f[1]); errors.Is(err, fs.ErrNotExist) {
+				f[1] += " (not on this machine, or removed)"
+			}
 		}
 		if err := o.Hang(o.Faint(fmt.Sprintf("%-12s", strings.ReplaceAll(f[0], "_", " "))), f[1]); err != nil {
 			return err

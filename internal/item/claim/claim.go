@@ -4,8 +4,6 @@ package claim
 
 import (
 	"time"
-
-	"github.com/copse-dev/copse/internal/xec/family"
 )
 
 const (
@@ -29,7 +27,8 @@ type Claim struct {
 	Since   time.Time `json:"since"`
 	Renewed time.Time `json:"renewed"`
 	Expires time.Time `json:"expires"`
-	// Gone is when another agent first found that the process of the holder had ended.
+	// Gone is when another agent first found that the process of the holder had ended, or that
+	// the worktree of a person at the command line had been removed.
 	Gone time.Time `json:"gone,omitzero"`
 	// StolenFrom is the former holder, if the holder stole the item.
 	StolenFrom string `json:"stolen_from,omitempty"`
@@ -65,33 +64,5 @@ func (c Claim) Renew(by Agent, now time.Time) Claim {
 		c.Holder = by
 	}
 	c.Renewed, c.Expires, c.Gone = now, now.Add(c.Lease()), time.Time{}
-	return c
-}
-
-// HolderCheck finds holders on the machine of an agent whose process has ended. It looks at each process
-// once.
-type HolderCheck struct {
-	By  Agent
-	Now time.Time
-
-	gone map[family.Process]bool
-}
-
-// Mark returns a claim with a note that the process of its holder had ended, if it had.
-func (f *HolderCheck) Mark(c Claim) Claim {
-	if !c.Gone.IsZero() || c.Holder.Host != f.By.Host || c.Holder.Process.PID == 0 {
-		return c
-	}
-	gone, known := f.gone[c.Holder.Process]
-	if !known {
-		gone = c.Holder.Process.Gone()
-		if f.gone == nil {
-			f.gone = map[family.Process]bool{}
-		}
-		f.gone[c.Holder.Process] = gone
-	}
-	if gone {
-		c.Gone = f.Now
-	}
 	return c
 }

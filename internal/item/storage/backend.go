@@ -68,7 +68,8 @@ type Backend interface {
 // If several agents claim an item at the same time, in any processes, exactly one gets it. A claim
 // is valid until it is released, the item is done or deleted, its lease ends without a call of the
 // holder, or, on the machine of the holder, [claim.Grace] after another agent found that its process
-// had ended. Snapshot has the valid claims. Update returns a *HeldError if it would finish an item
+// had ended, or that the worktree of a person at the command line had been removed. Snapshot has
+// the valid claims. Update returns a *HeldError if it would finish an item
 // that another agent holds, unless the patch has Steal; so do Delete and Undo, unless they steal. A
 // theft ends the claim, and the history records the former holder.
 type Claimer interface {

@@ -64,7 +64,8 @@ type Claim struct {
 	Process  int    `json:"process,omitempty"`
 	Since    string `json:"since"`
 	Expires  string `json:"expires"`
-	// ProcessGone means that the process of the agent has ended; the claim ends soon.
+	// ProcessGone means that the process of the agent has ended, or that the worktree of a claim from
+	// the command line was removed; the claim ends soon.
 	ProcessGone bool   `json:"process_gone,omitempty"`
 	StolenFrom  string `json:"stolen_from,omitempty"`
 	// Unconfirmed means that another clone of a shared store can still get the item.
