@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -23,6 +24,11 @@ const (
 	LockName = "copse.lock"
 	// lockTime is more than a process needs to lock its new file.
 	lockTime = time.Minute
+
+	// maxNames and maxExamined limit how many names in the system's directory New reads, and how
+	// many directories with its prefix it examines.
+	maxNames    = 10_000
+	maxExamined = 100
 )
 
 // Dir is a temporary directory.
@@ -51,15 +57,26 @@ func (d *Dir) Close() error { return errors.Join(d.lock.Unlock(), os.RemoveAll(d
 
 // removeLeft removes the user's directories whose lock is free. Those without a lock, or with a new
 // one, stay: a process is about to lock them, or they do not belong to this package. Leftovers are
-// harmless.
+// harmless, so it examines a limited number: any user of the machine can create such names.
 func removeLeft(prefix string) {
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
+	all := os.TempDir()
+	dir, err := os.Open(all)
 	if err != nil {
 		return
 	}
-	for _, dir := range left {
-		if userdir.Dir(dir).Private() && abandoned(filepath.Join(dir, LockName)) {
-			_ = os.RemoveAll(dir)
+	defer dir.Close()
+	names, _ := dir.Readdirnames(maxNames) // as many as it can read
+	examined := 0
+	for _, name := range names {
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		if examined++; examined > maxExamined {
+			return
+		}
+		path := filepath.Join(all, name)
+		if userdir.Dir(path).Private() && abandoned(filepath.Join(path, LockName)) {
+			_ = os.RemoveAll(path)
 		}
 	}
 }

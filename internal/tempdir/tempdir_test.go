@@ -2,6 +2,7 @@ package tempdir_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -80,5 +81,31 @@ func TestLeft(t *testing.T) {
 		if _, err := os.Lstat(d.Path); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("a closed directory is still there: %v", err)
 		}
+	}
+}
+
+// Any user of the machine can create many directories with the same prefix. New examines few.
+func TestManyNames(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	t.Setenv("TMP", temporary) // on Windows
+	long := time.Now().Add(-time.Hour)
+	const all = 300
+	for i := range all {
+		lock := filepath.Join(temporary, fmt.Sprintf("copse-x-%d", i), tempdir.LockName)
+		if err := errors.Join(os.Mkdir(filepath.Dir(lock), 0o700), os.WriteFile(lock, nil, 0o600), os.Chtimes(lock, long, long)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := tempdir.New("copse-x-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(temporary)
+	if removed := all - len(left); err != nil || removed != 100 {
+		t.Errorf("New examined and removed %d directories, %v; want 100", removed, err)
 	}
 }
