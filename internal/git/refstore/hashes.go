@@ -11,39 +11,50 @@ func (s *Store) Hashes(names []string) (map[string]string, error) {
 		pending[name] = []string{name}
 	}
 	for depth := 0; depth < maxDepth && len(pending) > 0; depth++ {
-		next := make(map[string][]string)
-		packed := make(map[string]string)
-		for ref := range pending {
-			if !ValidName(ref) {
-				continue
-			}
-			v, err := s.loose.read(s.path(ref), s.hashLen)
-			switch {
-			case err != nil:
-				return nil, err
-			case v.kind == symbolic:
-				next[v.text] = append(next[v.text], pending[ref]...)
-			case v.kind == direct:
-				for _, name := range pending[ref] {
-					hashes[name] = v.text
-				}
-			case v.kind == missing && strings.HasPrefix(ref, "refs/"):
-				packed[ref] = ""
-			}
-		}
-		if err := s.packedHashes(packed); err != nil {
+		found, next, err := s.step(pending)
+		if err != nil {
 			return nil, err
 		}
-		for ref, hash := range packed {
+		for ref, hash := range found {
 			for _, name := range pending[ref] {
-				if hash != "" {
-					hashes[name] = hash
-				}
+				hashes[name] = hash
 			}
 		}
 		pending = next
 	}
 	return hashes, nil
+}
+
+// step reads the refs of pending. It returns the hashes of some, and the refs to which others lead,
+// with the names of those.
+func (s *Store) step(pending map[string][]string) (found map[string]string, next map[string][]string, err error) {
+	found, next = make(map[string]string), make(map[string][]string)
+	packed := make(map[string]string)
+	for ref, names := range pending {
+		if !ValidName(ref) {
+			continue
+		}
+		v, err := s.loose.read(s.path(ref), s.hashLen)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case v.kind == symbolic:
+			next[v.text] = append(next[v.text], names...)
+		case v.kind == direct:
+			found[ref] = v.text
+		case v.kind == missing && strings.HasPrefix(ref, "refs/"):
+			packed[ref] = ""
+		}
+	}
+	if err := s.packedHashes(packed); err != nil {
+		return nil, nil, err
+	}
+	for ref, hash := range packed {
+		if hash != "" {
+			found[ref] = hash
+		}
+	}
+	return found, next, nil
 }
 
 // packedHashes sets the hashes of the packed refs in wanted.

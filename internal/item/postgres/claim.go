@@ -155,7 +155,7 @@ func (s *Store) take(ctx context.Context, w wanted, key string, by claim.Agent, 
 	again := false
 	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
 		if again { // the answer to the first attempt can have been lost
-			got, err = row.ScanClaimed(db.QueryRow(ctx, "select "+row.ClaimedColumns+`
+			got, err = row.ScanClaimed(db.QueryRow(ctx, "select "+row.ClaimedColumns()+`
 				from copse.claim k join copse.item i on i.project_id = k.project_id and i.id = k.item_id where k.project_id = $1 and k.key = $2`, w.project, key))
 			if !errors.Is(err, pgx.ErrNoRows) {
 				return err
@@ -165,7 +165,7 @@ func (s *Store) take(ctx context.Context, w wanted, key string, by claim.Agent, 
 		err = connection.Often(ctx, db, func(r pgx.Row) error {
 			got, err = row.ScanClaimed(r)
 			return err
-		}, takeStatement, w.project, w.ids, w.version, key, sqltext.Encode(by.Name), sqltext.Encode(by.Host), string(holder), claim.Grace.Milliseconds(), lease.Milliseconds(), w.only)
+		}, takeStatement(), w.project, w.ids, w.version, key, sqltext.Encode(by.Name), sqltext.Encode(by.Host), string(holder), claim.Grace.Milliseconds(), lease.Milliseconds(), w.only)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return nil
@@ -179,11 +179,12 @@ func (s *Store) take(ctx context.Context, w wanted, key string, by claim.Agent, 
 
 // takeStatement is the statement of [Store.take]. It leaves out the items that somebody holds
 // before it looks at any of the others.
-const takeStatement = `with free as (
+func takeStatement() string {
+	return `with free as (
 		select f.id from (
-			select c.id from unnest($2::bigint[]) with ordinality as c (id, place)
+			select c.id from pg_catalog.unnest($2::bigint[]) with ordinality as c (id, place)
 			where not exists (select 1 from copse.claim k where k.project_id = $1 and k.item_id = c.id
-				and k.expires > clock_timestamp() and (k.gone is null or k.gone > clock_timestamp() - $8 * interval '1 millisecond'))
+				and k.expires > pg_catalog.clock_timestamp() and (k.gone is null or k.gone > pg_catalog.clock_timestamp() - $8::double precision * interval '1 millisecond'))
 			order by c.place
 		) c cross join lateral (
 			select i.id from copse.item i
@@ -194,15 +195,16 @@ const takeStatement = `with free as (
 		limit 1
 	), taken as (
 		insert into copse.claim as k (project_id, item_id, key, agent, host, holder, since, renewed, expires)
-		select $1, free.id, $4, $5, $6, $7, t.now, t.now, t.now + $9 * interval '1 millisecond'
-		from free, (select clock_timestamp() as now) t
+		select $1, free.id, $4, $5, $6, $7, t.now, t.now, t.now + $9::double precision * interval '1 millisecond'
+		from free, (select pg_catalog.clock_timestamp() as now) t
 		on conflict (project_id, item_id) do update set key = excluded.key, agent = excluded.agent, host = excluded.host,
 			holder = excluded.holder, since = excluded.since, renewed = excluded.renewed, expires = excluded.expires,
 			gone = null, stolen_from = ''
-			where k.expires <= excluded.since or k.gone <= excluded.since - $8 * interval '1 millisecond'
+			where k.expires <= excluded.since or k.gone <= excluded.since - $8::double precision * interval '1 millisecond'
 		returning k.*
 	)
-	select ` + row.ClaimedColumns + connection.ProcessColumn + " from taken k join copse.item i on i.project_id = k.project_id and i.id = k.item_id"
+	select ` + row.ClaimedColumns() + connection.ProcessColumn + " from taken k join copse.item i on i.project_id = k.project_id and i.id = k.item_id"
+}
 
 // claimItem gives the agent the item that it asks for.
 func (s *Store) claimItem(ctx context.Context, r storage.ClaimRequest) (claimed storage.Claimed, err error) {
@@ -291,7 +293,7 @@ func (s *Store) giveBack(ctx context.Context, id item.ID) (mine claim.Claim, hel
 		err = connection.Often(ctx, db, func(r pgx.Row) error {
 			_, mine, _, err = row.ScanClaim(sqltext.WithMore(r, &project))
 			return err
-		}, giveBackStatement, sqltext.Encode(name), int64(id), string(holder))
+		}, giveBackStatement(), sqltext.Encode(name), int64(id), string(holder))
 		held = err == nil
 		switch {
 		case held:
@@ -308,9 +310,11 @@ func (s *Store) giveBack(ctx context.Context, id item.ID) (mine claim.Claim, hel
 }
 
 // giveBackStatement is the statement of [Store.giveBack].
-const giveBackStatement = `delete from copse.claim k using copse.project p
-	where p.name = $1 and k.project_id = p.id and k.item_id = $2 and k.holder = $3 and k.gone is null and k.expires > clock_timestamp()
-	returning ` + row.ClaimColumns + ", k.project_id" + connection.ProcessColumn
+func giveBackStatement() string {
+	return `delete from copse.claim k using copse.project p
+	where p.name = $1 and k.project_id = p.id and k.item_id = $2 and k.holder = $3 and k.gone is null and k.expires > pg_catalog.clock_timestamp()
+	returning ` + row.ClaimColumns() + ", k.project_id" + connection.ProcessColumn
+}
 
 // renewEvery is how often the claims of an agent are looked at: less than a part of the
 // shortest lease that is worth writing down.
@@ -352,8 +356,8 @@ func (s *Store) due(ctx context.Context, by claim.Agent) (due []item.ID, gone ma
 		if err != nil {
 			return err
 		}
-		rows, err := db.Query(ctx, "select "+row.ClaimColumns+` from copse.claim k
-			where k.project_id = $1 and k.host = $2 and k.expires > clock_timestamp() and (k.agent = $3 or k.gone is null)`,
+		rows, err := db.Query(ctx, "select "+row.ClaimColumns()+` from copse.claim k
+			where k.project_id = $1 and k.host = $2 and k.expires > pg_catalog.clock_timestamp() and (k.agent = $3 or k.gone is null)`,
 			p.ID, sqltext.Encode(by.Host), sqltext.Encode(by.Name))
 		if err != nil {
 			return err

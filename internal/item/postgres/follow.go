@@ -31,8 +31,8 @@ func (s *Store) state(ctx context.Context) (now follow.State, err error) {
 			return err
 		}
 		var latest *time.Time
-		err = pool.QueryRow(ctx, `select p.id, p.version, count(k.item_id), count(k.gone), max(k.since) from copse.project p
-			left join copse.claim k on k.project_id = p.id and k.expires > clock_timestamp()
+		err = pool.QueryRow(ctx, `select p.id, p.version, pg_catalog.count(k.item_id), pg_catalog.count(k.gone), pg_catalog.max(k.since) from copse.project p
+			left join copse.claim k on k.project_id = p.id and k.expires > pg_catalog.clock_timestamp()
 			where p.name = $1 group by p.id, p.version`, sqltext.Encode(name)).
 			Scan(&now.Project, &now.Version, &now.Claims, &now.Gone, &latest)
 		if latest != nil {

@@ -24,17 +24,18 @@ type held struct {
 const fewClaims = 128
 
 const (
-	claimsOf = " from copse.claim k join copse.project p on p.id = k.project_id where p.name = $1 and k.expires > clock_timestamp()"
-	// selectClaims reads the claims of a project.
-	selectClaims = "select " + row.ClaimColumns + claimsOf
+	claimsOf = " from copse.claim k join copse.project p on p.id = k.project_id where p.name = $1 and k.expires > pg_catalog.clock_timestamp()"
 	// selectClaimState returns a text that changes with each change of the claims of a project:
 	// every claim and every renewal has a later time than those that it could be mistaken for.
 	// The bounds are for times that no copse wrote, such as infinity, which have no sum.
-	selectClaimState = "select concat_ws(' ', count(*), count(k.gone), sum(k.item_id), " + seconds + "k.renewed" + inAll + ", " + seconds + "k.gone" + inAll + ")" + claimsOf
+	selectClaimState = "select pg_catalog.concat_ws(' ', pg_catalog.count(*), pg_catalog.count(k.gone), pg_catalog.sum(k.item_id), " + seconds + "k.renewed" + inAll + ", " + seconds + "k.gone" + inAll + ")" + claimsOf
 
-	seconds = "sum(extract(epoch from least(greatest("
+	seconds = "pg_catalog.sum(extract(epoch from least(greatest("
 	inAll   = ", timestamptz '1970-01-01 00:00:00+00'), timestamptz '9999-01-01 00:00:00+00')))"
 )
+
+// selectClaims returns the statement that reads the claims of a project.
+func selectClaims() string { return "select " + row.ClaimColumns() + claimsOf }
 
 // look returns the project and the claims that count, which are at least as new. Few claims come
 // in the same exchange with the server. Of many, the server is asked whether they have changed.
@@ -45,11 +46,11 @@ func (s *Store) look(ctx context.Context, db *pgxpool.Pool) (p row.Project, clai
 	h, name := &s.cached.held, sqltext.Encode(p.Name)
 	many := len(h.claims) > fewClaims
 	var both pgx.Batch
-	both.Queue(row.SelectProject, name)
+	both.Queue(row.SelectProject(), name)
 	if many {
 		both.Queue(selectClaimState, name)
 	} else {
-		both.Queue(selectClaims, name)
+		both.Queue(selectClaims(), name)
 	}
 	results := db.SendBatch(ctx, &both)
 	defer results.Close()
@@ -75,7 +76,7 @@ func (s *Store) look(ctx context.Context, db *pgxpool.Pool) (p row.Project, clai
 	if err := results.Close(); err != nil {
 		return p, nil, err
 	}
-	rows, err := db.Query(ctx, selectClaims, name)
+	rows, err := db.Query(ctx, selectClaims(), name)
 	if err != nil {
 		return p, nil, err
 	}

@@ -68,7 +68,7 @@ func (s *Store) Init(ctx context.Context) (created bool, err error) {
 // and not those whose items were moved elsewhere.
 func (s *Store) Projects(ctx context.Context, limit int) (names []string, err error) {
 	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
-		rows, err := db.Query(ctx, "select name from copse.project where moved = '' order by name limit $1", limit)
+		rows, err := db.Query(ctx, "select "+row.Name()+" from copse.project where moved = '' order by name limit $1", limit)
 		if err != nil {
 			return err
 		}

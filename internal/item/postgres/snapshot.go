@@ -116,7 +116,7 @@ func (s *Store) Descriptions(ctx context.Context, ids []item.ID) (map[item.ID]st
 		if err != nil {
 			return err
 		}
-		rows, err := db.Query(ctx, `select i.id, i.description from copse.item i join copse.project p on p.id = i.project_id
+		rows, err := db.Query(ctx, `select i.id, `+row.Text("i.description", row.MaxLong)+` from copse.item i join copse.project p on p.id = i.project_id
 			where p.name = $1 and i.id = any($2) and i.state = 'live'`, sqltext.Encode(name), sqltext.Numbers(ids))
 		if err != nil {
 			return err

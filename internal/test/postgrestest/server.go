@@ -8,6 +8,7 @@ package postgrestest
 import (
 	"bytes"
 	"context"
+	_ "embed" // for planted
 	"fmt"
 	"net/url"
 	"os"
@@ -38,6 +39,7 @@ type Server struct {
 	log     bytes.Buffer
 	mu      sync.Mutex
 	next    int
+	planted bool // there is the template of the databases
 }
 
 // programsVariable names the directory with the programs of a certain PostgreSQL.
@@ -226,14 +228,38 @@ func (s *Server) exec(database, statements string) error {
 	return err
 }
 
+// planted is what a hostile role put into every database.
+//
+//go:embed planted.sql
+var planted string
+
+// template makes the database that others are copies of.
+func (s *Server) template() error {
+	if s.planted {
+		return nil
+	}
+	if err := s.exec("postgres", "create database planted"); err != nil {
+		return err
+	}
+	if err := s.exec("planted", planted); err != nil {
+		return fmt.Errorf("plant functions and operators: %w", err)
+	}
+	s.planted = true
+	return nil
+}
+
 // Database makes a database, with the tables of work items if those are asked for, and
-// returns its name.
+// returns its name. A hostile role has planted functions and operators in it.
 func (s *Server) Database(tables bool) (string, error) {
 	s.mu.Lock()
 	s.next++
 	name := fmt.Sprintf("test%d", s.next)
+	err := s.template()
 	s.mu.Unlock()
-	if err := s.exec("postgres", "create database "+name); err != nil || !tables {
+	if err != nil {
+		return name, err
+	}
+	if err := s.exec("postgres", "create database "+name+" template planted"); err != nil || !tables {
 		return name, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -58,7 +58,7 @@ func Apply(c *pgx.ConnConfig, maxAnswer int64) {
 		return limited, nil
 	}
 	c.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
-		f := pgproto3.NewFrontend(r, w)
+		f := pgproto3.NewFrontend(&login{Reader: r}, w)
 		f.SetMaxBodyLen(int(min(MaxMessage, maxAnswer)))
 		return f
 	}

@@ -235,9 +235,10 @@ func (p *Pool) Transaction(ctx context.Context, limit time.Duration, do func(ctx
 }
 
 // begin returns what begins a transaction in one round trip. A client that dies in the middle,
-// or waits for one, holds up others for a bounded time; both settings end with the transaction.
+// or waits for one, holds up others for a bounded time. Another role's functions have no effect, even
+// if they match a call better than the built-in ones. All settings end with the transaction.
 func begin(maxIdle time.Duration) string {
-	return fmt.Sprintf("begin isolation level read committed; set local lock_timeout = '10s'; set local idle_in_transaction_session_timeout = '%ds'", int(maxIdle.Seconds()))
+	return fmt.Sprintf("begin isolation level read committed; set local lock_timeout = '10s'; set local idle_in_transaction_session_timeout = '%ds'; set local search_path = pg_catalog, pg_temp", int(maxIdle.Seconds()))
 }
 
 // retry calls do until it succeeds or fails for good, and returns what a person can use of

@@ -12,7 +12,7 @@ import (
 )
 
 // ProcessColumn is the last column of the statements of [Often]: the process of the session.
-const ProcessColumn = ", pg_backend_pid()"
+const ProcessColumn = ", pg_catalog.pg_backend_pid()"
 
 // straight is the key of what is known about a connection: true if it goes straight to the server,
 // false if it must not prepare statements.

@@ -65,9 +65,9 @@ func Ask(ctx context.Context, pool *pgxpool.Pool) (Database, error) {
 		return Database{}, err
 	}
 	var only string
-	err = conn.QueryRow(ctx, "select version(), current_user, current_setting('transaction_read_only')").Scan(&d.Server, &d.Role, &only)
+	err = conn.QueryRow(ctx, "select pg_catalog.version(), current_user, pg_catalog.current_setting('transaction_read_only')").Scan(&d.Server, &d.Role, &only)
 	if err == nil && d.Tables > 0 {
-		err = conn.QueryRow(ctx, "select has_table_privilege('copse.item', 'insert') and has_table_privilege('copse.project', 'update')").Scan(&d.Writes)
+		err = conn.QueryRow(ctx, "select pg_catalog.has_table_privilege('copse.item', 'insert') and pg_catalog.has_table_privilege('copse.project', 'update')").Scan(&d.Writes)
 	}
 	version, _, _ := strings.Cut(sqlerror.Clean(d.Server), " on ") // what it was compiled on
 	d.Server, d.Role, d.ReadOnly = cmp.Or(version, "unknown"), sqlerror.Clean(d.Role), only == "on"

@@ -54,7 +54,7 @@ func Send(ctx context.Context, db Executor, payload string) error {
 	if strings.ContainsAny(payload, "'\\") {
 		return errors.New("the announcement has quotes")
 	}
-	_, err := db.Exec(ctx, "set local synchronous_commit = off; select pg_notify('"+channel+"', '"+payload+"')")
+	_, err := db.Exec(ctx, "set local synchronous_commit = off; select pg_catalog.pg_notify('"+channel+"', '"+payload+"')")
 	return err
 }
 

@@ -208,7 +208,7 @@ func (f *follower) tryOut(ctx context.Context, conn *pgx.Conn) error {
 	// Behind a pooler, the server's number of the connection is another one. LISTEN there
 	// would stay with a session that others use.
 	var process uint32
-	if err := conn.QueryRow(ctx, "select pg_backend_pid()").Scan(&process); err != nil {
+	if err := conn.QueryRow(ctx, "select pg_catalog.pg_backend_pid()").Scan(&process); err != nil {
 		return err
 	}
 	if process != conn.PgConn().PID() {

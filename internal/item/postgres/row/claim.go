@@ -15,16 +15,18 @@ import (
 
 // ClaimColumns are the columns of [ScanClaim], of the table with the alias k. Times that no copse
 // wrote, such as infinity, are brought into a range that every program can show.
-const (
-	ClaimColumns = "k.item_id, k.holder" + clamp + "k.since" + clamped + clamp + "k.renewed" + clamped + clamp + "k.expires" + clamped +
-		", case when k.gone is not null then least(greatest(k.gone" + clamped + " end, k.stolen_from, clock_timestamp()"
+func ClaimColumns() string {
+	return "k.item_id, " + texts("k.holder") + clamp + "k.since" + clamped + clamp + "k.renewed" + clamped + clamp + "k.expires" + clamped +
+		", case when k.gone is not null then least(greatest(k.gone" + clamped + " end, " + texts("k.stolen_from") + ", pg_catalog.clock_timestamp()"
+}
 
+const (
 	clamp   = ", least(greatest("
-	clamped = ", clock_timestamp() - interval '1000 years'), clock_timestamp() + interval '1000 years')"
+	clamped = ", pg_catalog.clock_timestamp() - interval '1000 years'), pg_catalog.clock_timestamp() + interval '1000 years')"
 )
 
 // ClaimedColumns are the columns of [ScanClaimed]: the claim k, and the item i.
-const ClaimedColumns = ClaimColumns + ", " + commentedColumns
+func ClaimedColumns() string { return ClaimColumns() + ", " + commentedColumns() }
 
 // ScanClaim reads [ClaimColumns]: the claim of an item, and the time of the database. A holder that
 // nobody can read is an unknown one.

@@ -14,9 +14,9 @@ import (
 // History returns the history of an item, of all items for 0, the latest last.
 func History(ctx context.Context, db Querier, project int64, id item.ID) ([]history.Change, error) {
 	const newest = " order by at desc, seq desc limit $2"
-	query, args := "select entry from copse.history where project_id = $1"+newest, []any{project, int64(history.MaxChanges)}
+	query, args := "select "+Text("entry", MaxLong)+" from copse.history where project_id = $1"+newest, []any{project, int64(history.MaxChanges)}
 	if id != 0 {
-		query, args = "select entry from copse.history where project_id = $1 and item_id = $3 order by seq desc limit $2", append(args, int64(id))
+		query, args = "select "+Text("entry", MaxLong)+" from copse.history where project_id = $1 and item_id = $3 order by seq desc limit $2", append(args, int64(id))
 	}
 	rows, err := db.Query(ctx, query, args...)
 	if err != nil {

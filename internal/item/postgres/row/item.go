@@ -3,6 +3,7 @@ package row
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -28,9 +29,12 @@ type Item struct {
 // Lost is what the deletion of an item took from others.
 type Lost struct{ Children, Dependents []item.ID }
 
-const itemColumns = `i.id, i.state, i.deleted, i.title, i.type, i.status, i.iteration, i.priority, i.assignee, i.labels, i.parent,
-	i.depends_on, i.description, i.created, i.updated, i.branch, i.worktree, i.pull_request, i.lost_children, i.lost_dependents,
-	i.former, i.former_on`
+func itemColumns() string {
+	return "i.id, i.state, " + texts("i.deleted", "i.title", "i.type", "i.status", "i.iteration", "i.priority", "i.assignee") + ", " +
+		lists("i.labels") + ", i.parent, " + Numbers("i.depends_on") + ", " + Text("i.description", MaxLong) + ", " +
+		texts("i.created", "i.updated", "i.branch", "i.worktree", "i.pull_request") + ", " +
+		Numbers("i.lost_children") + ", " + Numbers("i.lost_dependents") + ", " + Numbers("i.former") + ", " + lists("i.former_on")
+}
 
 // scanned is what itemColumns are scanned into.
 type scanned struct {
@@ -68,10 +72,12 @@ func (r *scanned) decode() Item {
 }
 
 // commentedColumns are itemColumns with the comments of the item.
-const (
-	commentedColumns = itemColumns + ", array(select c.author" + inOrder + ", array(select c.date" + inOrder + ", array(select c.body" + inOrder
-	inOrder          = " from copse.comment c where c.project_id = i.project_id and c.item_id = i.id order by c.seq)"
-)
+func commentedColumns() string {
+	comment := func(column string) string {
+		return fmt.Sprintf(", array(select %s from copse.comment c where c.project_id = i.project_id and c.item_id = i.id order by c.seq limit %d)", column, maxComments)
+	}
+	return itemColumns() + comment(Text("c.author", maxShort)) + comment(Text("c.date", maxShort)) + comment(Text("c.body", MaxLong))
+}
 
 // commented is what commentedColumns are scanned into.
 type commented struct {
@@ -95,7 +101,7 @@ func (r *commented) decode() Item {
 func FindItem(ctx context.Context, db Querier, project int64, id item.ID, states ...string) (Item, error) {
 	for _, state := range states {
 		var r commented
-		err := db.QueryRow(ctx, "select "+commentedColumns+" from copse.item i where i.project_id = $1 and i.id = $2 and i.state = $3", project, int64(id), state).Scan(r.fields()...)
+		err := db.QueryRow(ctx, "select "+commentedColumns()+" from copse.item i where i.project_id = $1 and i.id = $2 and i.state = $3", project, int64(id), state).Scan(r.fields()...)
 		switch {
 		case err == nil:
 			return r.decode(), nil
@@ -115,7 +121,7 @@ func Items(ctx context.Context, db Querier, condition string, args ...any) (all 
 // EachItem calls do with the items that a condition selects, by number, without their
 // comments.
 func EachItem(ctx context.Context, db Querier, do func(Item), condition string, args ...any) error {
-	found, err := db.Query(ctx, "select "+itemColumns+" from copse.item i where "+condition+" order by i.id", args...)
+	found, err := db.Query(ctx, "select "+itemColumns()+" from copse.item i where "+condition+" order by i.id", args...)
 	if err != nil {
 		return err
 	}

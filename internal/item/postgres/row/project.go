@@ -33,10 +33,18 @@ type Project struct {
 }
 
 // ProjectColumns are the columns of [Project.Scan], of the table with the alias p.
-const ProjectColumns = "p.id, p.version, p.next_id, p.types, p.statuses, p.done_statuses, p.iterations, p.current_iteration, p.moved, clock_timestamp()"
+func ProjectColumns() string {
+	return "p.id, p.version, p.next_id, " + lists("p.types", "p.statuses", "p.done_statuses", "p.iterations") + ", " +
+		texts("p.current_iteration", "p.moved") + ", pg_catalog.clock_timestamp()"
+}
 
 // SelectProject selects the [ProjectColumns] of the project with a name.
-const SelectProject = "select " + ProjectColumns + " from copse.project p where p.name = $1"
+func SelectProject() string {
+	return "select " + ProjectColumns() + " from copse.project p where p.name = $1"
+}
+
+// Name returns the column with the name of a project.
+func Name() string { return texts("name") }
 
 // Scan reads the row of the project with the name of p. Without one, the error is an
 // [*storage.NoProjectError].
@@ -64,6 +72,6 @@ func (p *Project) Scan(r pgx.Row) error {
 // FindProject returns the project with a name.
 func FindProject(ctx context.Context, db Querier, name string) (Project, error) {
 	p := Project{Name: name}
-	err := p.Scan(db.QueryRow(ctx, SelectProject, sqltext.Encode(name)))
+	err := p.Scan(db.QueryRow(ctx, SelectProject(), sqltext.Encode(name)))
 	return p, err
 }

@@ -30,10 +30,15 @@ func names() []string {
 // Latest returns the version that this program needs.
 func Latest() int { return len(names()) }
 
+// Querier reads: a pool, a connection, or a transaction.
+type Querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
 // Database is what migrations are applied to.
 type Database interface {
+	Querier
 	Begin(ctx context.Context) (pgx.Tx, error)
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
 // SQLSTATE codes.
@@ -47,10 +52,14 @@ const (
 	deadlockDetected = "40P01"
 )
 
-// Version returns how many migrations a database has, 0 if it has no tables of copse.
-func Version(ctx context.Context, db Database) (int, error) {
+// Version returns how many migrations a database has, 0 if it has no tables of copse. The error is an
+// [*storage.StoreError] if other roles control the tables.
+func Version(ctx context.Context, db Querier) (int, error) {
+	if _, err := examine(ctx, db); err != nil {
+		return 0, err
+	}
 	var version int
-	err := db.QueryRow(ctx, "select coalesce(max(version), 0) from copse.migration").Scan(&version)
+	err := db.QueryRow(ctx, "select coalesce(pg_catalog.max(version), 0) from copse.migration").Scan(&version)
 	if is(err, undefinedTable, invalidSchema) {
 		return 0, nil
 	}
@@ -105,11 +114,21 @@ func apply(ctx context.Context, db Database, version int, name string) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	if _, err := tx.Exec(ctx, "set local search_path = pg_catalog, pg_temp"); err != nil {
+		return err
+	}
 	if version == 1 {
 		const begin = "create schema if not exists copse; create table if not exists copse.migration (version bigint primary key, applied_at timestamptz not null default now())"
 		if _, err := tx.Exec(ctx, begin); err != nil {
 			return err
 		}
+	}
+	o, err := examine(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if !o.trusted {
+		return foreignSchema(o.owner)
 	}
 	if _, err := tx.Exec(ctx, "insert into copse.migration (version) values ($1)", version); err != nil {
 		return err

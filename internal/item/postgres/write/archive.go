@@ -42,7 +42,7 @@ func Enter(ctx context.Context, tx pgx.Tx, name, from string, all archive.Archiv
 // makeRoom removes a project that nobody needs. same reports whether it equals the project to enter.
 func (w *Writer) makeRoom(all archive.Archive) (same bool, err error) {
 	name := w.Project.Name
-	err = w.Project.Scan(w.tx.QueryRow(w.ctx, row.SelectProject+" for update", sqltext.Encode(name)))
+	err = w.Project.Scan(w.tx.QueryRow(w.ctx, row.SelectProject()+" for update", sqltext.Encode(name)))
 	if errors.Is(err, storage.ErrNoProject) {
 		return false, nil
 	}
@@ -72,7 +72,7 @@ func (w *Writer) makeRoom(all archive.Archive) (same bool, err error) {
 func (w *Writer) enter(from string, all archive.Archive) error {
 	c := all.Config
 	err := w.Project.Scan(w.tx.QueryRow(w.ctx, `insert into copse.project as p (name, version, next_id, types, statuses, done_statuses, iterations, current_iteration, original, moved)
-		values ($1, 1, $2, $3, $4, $5, $6, $7, $8, $9) returning `+row.ProjectColumns,
+		values ($1, 1, $2, $3, $4, $5, $6, $7, $8, $9) returning `+row.ProjectColumns(),
 		sqltext.Encode(w.Project.Name), int64(c.NextID), sqltext.EncodeAll(c.Types), sqltext.EncodeAll(c.Statuses), sqltext.EncodeAll(c.DoneStatuses), sqltext.EncodeAll(c.Iterations),
 		sqltext.Encode(c.CurrentIteration), sqltext.Encode(all.ConfigText), sqltext.Encode(moved.Mark{From: from}.String())))
 	if err != nil {

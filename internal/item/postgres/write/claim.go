@@ -70,7 +70,7 @@ func (w *Writer) Release(id item.ID, steal bool) (released claim.Claim, held boo
 
 // claimOf returns the claim of an item, nil if there is none that counts.
 func (w *Writer) claimOf(id item.ID) (*claim.Claim, error) {
-	_, c, now, err := row.ScanClaim(w.tx.QueryRow(w.ctx, "select "+row.ClaimColumns+" from copse.claim k where k.project_id = $1 and k.item_id = $2", w.Project.ID, int64(id)))
+	_, c, now, err := row.ScanClaim(w.tx.QueryRow(w.ctx, "select "+row.ClaimColumns()+" from copse.claim k where k.project_id = $1 and k.item_id = $2", w.Project.ID, int64(id)))
 	switch {
 	case errors.Is(err, pgx.ErrNoRows) || err == nil && c.Ended(now):
 		return nil, nil
@@ -150,7 +150,7 @@ func (w *Writer) keepClaim(id item.ID, c claim.Claim) error {
 
 // MarkGone notes that the holder of a claim has ended, unless the claim was renewed since.
 func (w *Writer) MarkGone(id item.ID, c claim.Claim) {
-	w.queue("update copse.claim set gone = clock_timestamp() where project_id = $1 and item_id = $2 and gone is null and renewed = $3", w.Project.ID, int64(id), c.Renewed)
+	w.queue("update copse.claim set gone = pg_catalog.clock_timestamp() where project_id = $1 and item_id = $2 and gone is null and renewed = $3", w.Project.ID, int64(id), c.Renewed)
 }
 
 // Renew notes a call of the agent in the claim of an item, if it is its own.

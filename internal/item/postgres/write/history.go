@@ -17,10 +17,10 @@ func (w *Writer) log(c history.Change) error {
 		return err
 	}
 	w.queue(`insert into copse.history (project_id, item_id, seq, at, entry)
-		select $1, $2, coalesce(max(seq), 0) + 1, $3, $4 from copse.history where project_id = $1 and item_id = $2`,
+		select $1, $2, coalesce(pg_catalog.max(seq), 0) + 1, $3, $4 from copse.history where project_id = $1 and item_id = $2`,
 		w.Project.ID, int64(c.Item), c.At, string(entry))
 	w.queue(`delete from copse.history where project_id = $1 and item_id = $2 and seq <=
-		(select max(seq) from copse.history where project_id = $1 and item_id = $2) - $3`, w.Project.ID, int64(c.Item), int64(history.MaxChanges))
+		(select pg_catalog.max(seq) from copse.history where project_id = $1 and item_id = $2) - $3`, w.Project.ID, int64(c.Item), int64(history.MaxChanges))
 	return nil
 }
 
@@ -80,7 +80,7 @@ func (w *Writer) discard(id item.ID, change string, steal bool) error {
 
 // takeBack removes the last comment that is the same as c.
 func (w *Writer) takeBack(id item.ID, c item.Comment) error {
-	w.queue(`delete from copse.comment where project_id = $1 and item_id = $2 and seq = (select max(seq) from copse.comment
+	w.queue(`delete from copse.comment where project_id = $1 and item_id = $2 and seq = (select pg_catalog.max(seq) from copse.comment
 		where project_id = $1 and item_id = $2 and author = $3 and date = $4 and body = $5)`,
 		w.Project.ID, int64(id), sqltext.Encode(c.Author), sqltext.Encode(c.Date), sqltext.Encode(c.Body))
 	var a assignments

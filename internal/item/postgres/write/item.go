@@ -144,7 +144,7 @@ func (w *Writer) AddComment(id item.ID, c item.Comment) (item.Comment, error) {
 	}
 	c.Date = w.timestamp()
 	w.queue(`insert into copse.comment (project_id, item_id, seq, author, date, body)
-		select $1, $2, coalesce(max(seq), 0) + 1, $3, $4, $5 from copse.comment where project_id = $1 and item_id = $2`,
+		select $1, $2, coalesce(pg_catalog.max(seq), 0) + 1, $3, $4, $5 from copse.comment where project_id = $1 and item_id = $2`,
 		w.Project.ID, int64(id), sqltext.Encode(c.Author), c.Date, sqltext.Encode(c.Body))
 	var a assignments
 	a.set("updated", c.Date)

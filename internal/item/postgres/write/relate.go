@@ -66,9 +66,9 @@ func (w *Writer) reachable(from []item.ID, next string) (map[item.ID]*item.Summa
 	found, err := w.tx.Query(w.ctx, `with recursive reached (id, parent, depends_on) as (
 			select i.id, i.parent, i.depends_on from copse.item i where i.project_id = $1 and i.state = 'live' and i.id = any($2)
 			union
-			select i.id, i.parent, i.depends_on from reached r cross join lateral unnest(`+next+`) as n (id)
+			select i.id, i.parent, i.depends_on from reached r cross join lateral pg_catalog.unnest(`+next+`) as n (id)
 				join copse.item i on i.project_id = $1 and i.id = n.id and i.state = 'live'
-		) select id, parent, depends_on from reached`, w.Project.ID, sqltext.Numbers(from))
+		) select id, parent, `+row.Numbers("depends_on")+` from reached`, w.Project.ID, sqltext.Numbers(from))
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func Open(ctx context.Context, tx pgx.Tx, name string) (*Writer, error) {
 // Lock locks the row of the project, gives the change its version, and returns its writer.
 func Lock(ctx context.Context, tx pgx.Tx, name string) (*Writer, error) {
 	p := row.Project{Name: name}
-	err := p.Scan(tx.QueryRow(ctx, "update copse.project p set version = version + 1 where name = $1 returning "+row.ProjectColumns, sqltext.Encode(name)))
+	err := p.Scan(tx.QueryRow(ctx, "update copse.project p set version = version + 1 where name = $1 returning "+row.ProjectColumns(), sqltext.Encode(name)))
 	return &Writer{Project: p, Rules: p.Config, ctx: ctx, tx: tx, by: claim.AgentOf(ctx)}, err
 }
 
@@ -64,7 +64,7 @@ func (w *Writer) Note(key string, id item.ID) {
 	const some = 64 // of so many changes, one removes old keys
 	w.queue("insert into copse.applied (project_id, key, item_id) values ($1, $2, $3)", w.Project.ID, key, int64(id))
 	if rand.N(some) == 0 {
-		w.queue("delete from copse.applied where project_id = $1 and at < now() - interval '1 day'", w.Project.ID)
+		w.queue("delete from copse.applied where project_id = $1 and at < pg_catalog.now() - interval '1 day'", w.Project.ID)
 	}
 }
 
@@ -86,7 +86,7 @@ func (w *Writer) knowIteration(name string) {
 	if name == "" {
 		return
 	}
-	w.queue("update copse.project set iterations = array_append(iterations, $2) where id = $1 and not $2 = any(iterations)", w.Project.ID, sqltext.Encode(name))
+	w.queue("update copse.project set iterations = pg_catalog.array_append(iterations, $2) where id = $1 and not $2 = any(iterations)", w.Project.ID, sqltext.Encode(name))
 }
 
 // SetIteration sets the current iteration, and adds it to the known ones.

@@ -1,0 +1,123 @@
+package postgres_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/storage"
+	"github.com/copse-dev/copse/internal/test/postgrestest"
+)
+
+// copse creates no tables in the schema of another role, whose triggers would run with the rights of
+// the role that migrates, and reads no views and tables of others.
+func TestForeignSchema(t *testing.T) {
+	t.Parallel()
+	server, _ := postgrestest.Shared(t)
+	server.Exec(t, "postgres", "create role mallory login; create role owner login")
+	const trap = `create function copse.trap() returns trigger language plpgsql as $$ begin raise exception 'the trap ran'; end $$;
+		create trigger trap before insert on copse.migration for each row execute function copse.trap()`
+	const table = "create table copse.migration (version bigint primary key, applied_at timestamptz not null default now()); grant all on copse.migration to public;"
+	for name, tt := range map[string]struct {
+		planted string // by mallory, in a database of the role owner
+		as      string // the role that migrates
+		tables  bool   // the planted statements come after a migration
+		want    string // is in the error, "" for none
+	}{
+		"an empty schema":          {"create schema copse; grant all on schema copse to public", "postgres", false, `the role "mallory"`},
+		"a trigger":                {"create schema copse; grant all on schema copse to public;" + table + trap, "owner", false, `the role "mallory"`},
+		"a view":                   {"create schema copse; create view copse.migration as select 0::bigint as version", "postgres", false, `"migration" in the schema copse`},
+		"a table in the schema":    {table + trap, "owner", false, `"migration" in the schema copse`},
+		"a view beside the tables": {"create view copse.zeal as select 1", "owner", true, `"zeal" in the schema copse`},
+		"nothing":                  {"select", "owner", false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			database, err := server.Database(false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			server.Exec(t, "postgres", "alter database "+database+" owner to owner; grant create on database "+database+" to mallory")
+			as := func(role string) string {
+				return strings.Replace(server.Address(database), "postgres@", role+"@", 1)
+			}
+			if !strings.HasPrefix(tt.planted, "create schema") {
+				server.Exec(t, database, "set role owner; create schema copse; grant all on schema copse to mallory")
+			}
+			if tt.tables {
+				if _, err := open(t, as("owner"), "shop").Migrate(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			server.Exec(t, database, "set role mallory; "+tt.planted)
+			s := open(t, as(tt.as), "shop")
+			_, err = s.Migrate(t.Context())
+			if tt.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if _, ok := errors.AsType[*storage.StoreError](err); !ok || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+			if _, err := s.Snapshot(t.Context()); err == nil || strings.Contains(tt.want, "in the schema") && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("reading: %v", err)
+			}
+		})
+	}
+}
+
+// A row with huge values costs little, and the other items stay readable.
+func TestHugeRows(t *testing.T) {
+	t.Parallel()
+	server, _ := postgrestest.Shared(t)
+	database, err := server.Database(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ctx := makeProject(t, server.Address(database), "shop"), t.Context()
+	for range 3 {
+		if _, err := s.Create(ctx, item.Draft{Title: "first", Labels: []string{"a"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.AddComment(ctx, 2, "ada", "text"); err != nil {
+		t.Fatal(err)
+	}
+	const million = "1000000"
+	for _, huge := range []string{
+		"item set labels = array_fill('a'::text, array[5*" + million + "])", "item set labels = array[repeat('a,', 5*" + million + ")]",
+		"item set depends_on = array_fill(1::bigint, array[5*" + million + "])", "item set former = array_fill(1::bigint, array[5*" + million + "])",
+		"item set former_on = array_fill('a'::text, array[5*" + million + "])", "item set title = repeat('x', 20*" + million + ")",
+		"item set description = repeat('x', 20*" + million + ")", "comment set body = repeat('x', 20*" + million + ")",
+	} {
+		column := " where project_id = 1 and id = 2"
+		if strings.HasPrefix(huge, "comment") {
+			column = " where project_id = 1 and item_id = 2"
+		}
+		// Another schema could have a better function, so the test names the built-in ones.
+		huge = strings.NewReplacer("array_fill", "pg_catalog.array_fill", "repeat", "pg_catalog.repeat").Replace(huge)
+		server.Exec(t, database, "set search_path = pg_catalog; update copse."+huge+column)
+	}
+	server.Exec(t, database, "set search_path = pg_catalog; update copse.item set version = version + 1 where id = 2; update copse.project set version = version + 1, iterations = array_fill('a'::text, array[5000000])")
+	all, err := s.Snapshot(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := 0
+	for _, it := range all.List(item.Config{}, item.Filter{}) {
+		size += len(it.Title) + len(it.Labels) + len(strings.Join(it.Labels, "")) + len(it.DependsOn)
+	}
+	if all.Len() != 3 || size > 100_000 {
+		t.Errorf("%d items, %d bytes", all.Len(), size)
+	}
+	it, err := s.Item(ctx, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(it.Title) + len(it.Description) + len(it.Labels) + len(it.DependsOn) + len(it.Former) + len(it.Comments[0].Body); n > 200_000 || !strings.HasSuffix(it.Title, "x…") {
+		t.Errorf("the item has %d values, and the title %.10q", n, it.Title)
+	}
+}
