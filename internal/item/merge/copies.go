@@ -115,7 +115,19 @@ func connected(records []renumbered.Record, a, b *match.Version) (kept, copied *
 func (o Options) alike(a, b *match.Version) bool {
 	return a.Item.Title == b.Item.Title ||
 		o.Retitled != nil && o.Retitled(a.Item.Created, [2]item.ID{a.ID, b.ID}, [2]string{a.Item.Title, b.Item.Title}) ||
-		slices.ContainsFunc(a.Item.Comments, func(c item.Comment) bool { return slices.Contains(b.Item.Comments, c) })
+		share(a.Item.Comments, b.Item.Comments)
+}
+
+// share reports whether two lists have a comment in common.
+func share(a, b []item.Comment) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	known := make(map[item.Comment]bool, len(a))
+	for _, c := range a {
+		known[c] = true
+	}
+	return slices.ContainsFunc(b, func(c item.Comment) bool { return known[c] })
 }
 
 // leadsTo reports whether an item that had one number got the other later.

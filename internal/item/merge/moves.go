@@ -30,9 +30,13 @@ func (m *merger) readable(e *entry, v *match.Version) item.Item {
 	if it.Description != before.Description && strings.Contains(it.Description, "#") {
 		it.Description = mention.Renumber(it.Description, strings.Split(before.Description, "\n"), moved.Since(it.Updated))
 	}
+	known := make(map[item.Comment]bool, len(before.Comments))
+	for _, c := range before.Comments {
+		known[c] = true
+	}
 	it.Comments = slices.Clone(it.Comments)
 	for i, c := range it.Comments {
-		if strings.Contains(c.Body, "#") && !slices.Contains(before.Comments, c) {
+		if strings.Contains(c.Body, "#") && !known[c] {
 			it.Comments[i].Body = mention.Renumber(c.Body, nil, moved.Since(c.Date))
 		}
 	}

@@ -55,19 +55,24 @@ func Comments(base, ours, theirs []item.Comment) []item.Comment {
 // in the text alone.
 func edits(base, version []item.Comment) map[item.Comment]item.Comment {
 	found := map[item.Comment]item.Comment{}
-	rest := slices.Clone(version)
-	for _, same := range []func(a, b item.Comment) bool{
-		func(a, b item.Comment) bool { return a == b },
-		func(a, b item.Comment) bool { return a.Author == b.Author && a.Date == b.Date },
+	used := make([]bool, len(version))
+	for _, key := range []func(c item.Comment) item.Comment{
+		func(c item.Comment) item.Comment { return c },
+		func(c item.Comment) item.Comment { return item.Comment{Author: c.Author, Date: c.Date} },
 	} {
+		free := map[item.Comment][]int{}
+		for i, v := range version {
+			if !used[i] {
+				free[key(v)] = append(free[key(v)], i)
+			}
+		}
 		for _, c := range base {
-			if _, ok := found[c]; ok {
+			at := free[key(c)]
+			if _, ok := found[c]; ok || len(at) == 0 {
 				continue
 			}
-			if i := slices.IndexFunc(rest, func(v item.Comment) bool { return same(c, v) }); i >= 0 {
-				found[c] = rest[i]
-				rest = slices.Delete(rest, i, i+1)
-			}
+			found[c], used[at[0]] = version[at[0]], true
+			free[key(c)] = at[1:]
 		}
 	}
 	return found

@@ -36,18 +36,33 @@ func Set[T comparable](base, ours, theirs []T, compare func(a, b T) int) []T {
 		return theirs
 	}
 	var merged, added []T
+	inOurs, inTheirs, inBase := setOf(ours), setOf(theirs), setOf(base)
+	done := make(map[T]bool, len(base))
+	once := func(v T) bool {
+		before := done[v]
+		done[v] = true
+		return !before
+	}
 	for _, v := range base {
-		if slices.Contains(ours, v) && slices.Contains(theirs, v) && !slices.Contains(merged, v) {
+		if inOurs[v] && inTheirs[v] && once(v) {
 			merged = append(merged, v)
 		}
 	}
 	for _, v := range slices.Concat(ours, theirs) {
-		if !slices.Contains(base, v) && !slices.Contains(added, v) {
+		if !inBase[v] && once(v) {
 			added = append(added, v)
 		}
 	}
 	slices.SortFunc(added, compare)
 	return append(merged, added...)
+}
+
+func setOf[T comparable](list []T) map[T]bool {
+	set := make(map[T]bool, len(list))
+	for _, v := range list {
+		set[v] = true
+	}
+	return set
 }
 
 // Later returns the later of two times of updates; one that is there, if the other is not.

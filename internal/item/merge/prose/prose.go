@@ -197,15 +197,33 @@ func matches(a, b []line) [][2]int {
 	return pairs
 }
 
+// numbered returns a number for each line of two texts, the same for the same text. Comparing long
+// lines millions of times would take long.
+func numbered(a, b []line) (one, other []int) {
+	known := map[string]int{}
+	number := func(lines []line) []int {
+		numbers := make([]int, len(lines))
+		for i, l := range lines {
+			if _, ok := known[l.text]; !ok {
+				known[l.text] = len(known)
+			}
+			numbers[i] = known[l.text]
+		}
+		return numbers
+	}
+	return number(a), number(b)
+}
+
 func middle(a, b []line, offset int) [][2]int {
 	if len(a) == 0 || len(b) == 0 || len(a) > maxTable/len(b) {
 		return nil
 	}
+	one, other := numbered(a, b)
 	width := len(b) + 1
 	length := make([]int32, (len(a)+1)*width) // of what a[i:] and b[j:] share
-	for i, one := range slices.Backward(a) {
-		for j, other := range slices.Backward(b) {
-			if one.text == other.text {
+	for i := range slices.Backward(one) {
+		for j := range slices.Backward(other) {
+			if one[i] == other[j] {
 				length[i*width+j] = length[(i+1)*width+j+1] + 1
 			} else {
 				length[i*width+j] = max(length[(i+1)*width+j], length[i*width+j+1])
@@ -215,7 +233,7 @@ func middle(a, b []line, offset int) [][2]int {
 	var pairs [][2]int
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
-		case a[i].text == b[j].text:
+		case one[i] == other[j]:
 			pairs = append(pairs, [2]int{offset + i, offset + j})
 			i, j = i+1, j+1
 		case length[(i+1)*width+j] >= length[i*width+j+1]:
