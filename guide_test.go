@@ -12,7 +12,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/test/demo"
 	"github.com/copse-dev/copse/internal/toolset"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
 // example is a block in a guide whose content is what a tool or a command really answers:
@@ -60,7 +60,7 @@ func run(_ *testing.T, d *demo.Demo, line string) string { return d.Run(strings.
 // call calls a tool and returns what a model reads, JSON with a member to a line.
 func call(t *testing.T, d *demo.Demo, line string) string {
 	t.Helper()
-	all := workspace.Find(t.Context(), d.Env(), "").Serve(slog.New(slog.DiscardHandler))
+	all := full.Find(t.Context(), d.Env(), "").Serve(slog.New(slog.DiscardHandler))
 	defer all.Close()
 	name, arguments, _ := strings.Cut(line, " ")
 	tool := find(t, all.Toolsets, name)

@@ -13,7 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/mcp"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/wiring"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
 // maxInstructions is how many characters of its instructions Claude Code shows a model at
@@ -121,7 +121,7 @@ func instructions(t *testing.T, environ []string, disabled ...string) string {
 	env := app.EmptyEnv()
 	env.Dir, env.GOOS = t.TempDir(), "linux"
 	env.Environ = append([]string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, environ...)
-	p := workspace.Follow(t.Context(), wiring.Options{Program: "copse", Env: env, Disabled: disabled}, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	p := full.Follow(t.Context(), wiring.Options{Program: "copse", Env: env, Disabled: disabled}, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	t.Cleanup(func() { _ = p.Close() })
 	return p.Instructions(mcp.About, false)
 }

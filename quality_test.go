@@ -13,7 +13,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/test/demo"
 	"github.com/copse-dev/copse/internal/toolset"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
 // A model chooses a tool by its name and the first sentence of its description, fills in its
@@ -172,7 +172,7 @@ const budget = 10 << 10
 func TestAnswersFitTheirBudget(t *testing.T) {
 	t.Parallel()
 	d := demo.New(t)
-	all := workspace.Find(t.Context(), d.Env(), "").Serve(slog.New(slog.DiscardHandler))
+	all := full.Find(t.Context(), d.Env(), "").Serve(slog.New(slog.DiscardHandler))
 	defer all.Close()
 	arguments := map[string]string{
 		"get_branch_metadata": `{"branch":"main"}`, "list_jira_issues": `{"project":"SHOP"}`, "show_item": `{"id":2}`, "search_items": `{"query":"log"}`,

@@ -25,12 +25,12 @@ import (
 	"github.com/copse-dev/copse/internal/mcpserver/route"
 	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/toolset"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
 func toolsets(t *testing.T) []toolset.Toolset {
 	t.Helper()
-	all := workspace.Find(t.Context(), app.EmptyEnv(), "").Serve(slog.New(slog.DiscardHandler))
+	all := full.Find(t.Context(), app.EmptyEnv(), "").Serve(slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { _ = all.Close() })
 	return all.Toolsets
 }
@@ -134,7 +134,7 @@ const worktreeBudget = 600
 // one, with the same tools.
 func TestWorktreeArgumentBudget(t *testing.T) {
 	t.Parallel()
-	here := workspace.Find(t.Context(), app.EmptyEnv(), "")
+	here := full.Find(t.Context(), app.EmptyEnv(), "")
 	all := here.Serve(slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { _ = all.Close() })
 	list := func(several route.Worktrees) string {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/wiring"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
 // bundle is an MCPB file that was written.
@@ -82,7 +82,7 @@ func options() map[string]option {
 		"repository": {Type: "directory", Title: "Repository", Description: "The git repository or worktree that the server serves", Required: true},
 		"read_only":  {Type: "boolean", Title: "Read-only", Description: "Serve only read-only tools", Default: false},
 		"toolsets": {
-			Type: "string", Title: "Toolsets", Default: strings.Join(workspace.ToolsetNames(), ","),
+			Type: "string", Title: "Toolsets", Default: strings.Join(full.ToolsetNames(), ","),
 			Description: "The toolsets to serve, separated by commas",
 		},
 	}
@@ -185,7 +185,7 @@ func pack(manifest []byte, name string, program []byte) ([]byte, error) {
 // starts.
 func offered() ([]told, []prompt) {
 	env := app.EmptyEnv()
-	all := workspace.Open(context.Background(), wiring.Options{Program: name, Env: env}).Serve(slog.New(slog.DiscardHandler))
+	all := full.Open(context.Background(), wiring.Options{Program: name, Env: env}).Serve(slog.New(slog.DiscardHandler))
 	defer all.Close()
 	var tools []told
 	var prompts []prompt

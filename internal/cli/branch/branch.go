@@ -18,7 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/wiring"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/track"
 )
 
@@ -86,7 +86,7 @@ func (c *cli) run(do func(ctx context.Context, p repository, args []string) erro
 }
 
 func (c *cli) find(ctx context.Context) (repository, error) {
-	return c.open(ctx, wiring.New(wiring.Options{Program: "copse", Env: c.env, Repo: c.repo, Recorded: workspace.Recorded(c.env)}))
+	return c.open(ctx, wiring.New(wiring.Options{Program: "copse", Env: c.env, Repo: c.repo, Recorded: full.Recorded(c.env)}))
 }
 
 func (c *cli) open(ctx context.Context, sources *wiring.Sources) (repository, error) {

@@ -18,7 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/render"
 	"github.com/copse-dev/copse/internal/command/runner"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
 // Command returns "copse prompt".
@@ -65,7 +65,7 @@ func (c *cli) out() *output.Writer { return output.New(c.env) }
 
 // open opens the registry.
 func (c *cli) open(ctx context.Context) (*library.Catalog, *runner.Runner, error) {
-	ws := workspace.Find(ctx, c.env, "")
+	ws := full.Find(ctx, c.env, "")
 	ws.Warn()
 	lib, run := ws.Commands()
 	catalog, err := lib.Open(c.agent)

@@ -18,12 +18,12 @@ import (
 	"github.com/copse-dev/copse/internal/command/render"
 	"github.com/copse-dev/copse/internal/command/runner"
 	"github.com/copse-dev/copse/internal/rooted"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
 // open opens the workspace.
 func (c *cli) workspace(ctx context.Context) (*rooted.Root, string, error) {
-	dir := workspace.Find(ctx, c.env, "").Workspace()
+	dir := full.Find(ctx, c.env, "").Workspace()
 	root, err := rooted.Open(dir)
 	if err != nil {
 		return nil, "", fmt.Errorf("open the workspace: %w", err)
@@ -120,7 +120,7 @@ func (c *cli) init() *cobra.Command {
 registry.json. Existing files do not change.`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			made, err := catalog.Init(cmd.Context(), workspace.Find(cmd.Context(), c.env, "").Workspace())
+			made, err := catalog.Init(cmd.Context(), full.Find(cmd.Context(), c.env, "").Workspace())
 			o := c.out()
 			for _, name := range made {
 				err = errors.Join(err, o.Line("created %s", name))
@@ -217,7 +217,7 @@ func (c *cli) runExport(ctx context.Context, o exportOptions) error {
 
 // plan compares the existing files of a client with the intended ones.
 func (c *cli) plan(ctx context.Context, client export.Client, remove bool) (*export.Plan, error) {
-	base := workspace.Find(ctx, c.env, "").Workspace()
+	base := full.Find(ctx, c.env, "").Workspace()
 	if client.Home {
 		if base = c.env.Home(); base == "" {
 			return nil, errors.New("the environment names no home directory; set HOME")

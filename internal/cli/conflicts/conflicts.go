@@ -12,7 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/cli/progress"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
 )
 
@@ -43,7 +43,7 @@ In a pipe, each line has branch, other branch, file, kind of conflict, and holde
 tabs.`,
 		Example: "  copse conflicts\n  copse conflicts feature/login\n  copse conflicts --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ws := workspace.Find(cmd.Context(), env, repo)
+			ws := full.Find(cmd.Context(), env, repo)
 			ws.Warn()
 			stop := progress.Show(env, "trying merges")
 			found, err := ws.Radar().Report(cmd.Context(), conflicts.Request{Branches: args})

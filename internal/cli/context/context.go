@@ -17,7 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/cli/progress"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext/since"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext/wording"
@@ -89,7 +89,7 @@ func run(ctx context.Context, env app.Env, o options) error {
 		}
 		request = since.Request(request, earlier)
 	}
-	ws := workspace.Find(ctx, env, o.repo)
+	ws := full.Find(ctx, env, o.repo)
 	if info, err := os.Stat(ws.Workspace()); err != nil || !info.IsDir() {
 		return fmt.Errorf("there is no directory %s", cleantext.Line(ws.Workspace()))
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/storage"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
@@ -44,7 +44,7 @@ the claim is valid in this clone, and the next sync can give the item to another
 	f.DurationVar(&r.Lease, "lease", claim.DefaultLease, "how long the claim lasts after your last command: 1m to 24h")
 	f.BoolVar(&r.Steal, "steal", false, "take the item from the agent that holds it; the history records it")
 	output.JSONFlag[backlog.Document](cmd, &asJSON)
-	cmd.RunE = c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s storage.Store, args []string) error {
+	cmd.RunE = c.RunIn(func(ctx context.Context, ws *full.Workspace, s storage.Store, args []string) error {
 		if len(args) > 0 {
 			var err error
 			if r.ID, err = itemcmd.ParseID(args[0]); err != nil {
@@ -90,7 +90,7 @@ func (c cli) release() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&steal, "steal", false, "end the claim of another agent, too; the history records it")
 	output.JSONFlag[released](cmd, &asJSON)
-	cmd.RunE = c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s storage.Store, args []string) error {
+	cmd.RunE = c.RunIn(func(ctx context.Context, ws *full.Workspace, s storage.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/storage"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
@@ -101,7 +101,7 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVar(&o.merged, "merged", false, "report open items whose pull request is merged, according to GitHub's last answers")
 	cmd.Flags().BoolVar(&o.headers, "headers", false, "print a header in a pipe, too")
 	output.JSONFlag[[]row](cmd, &o.asJSON)
-	cmd.RunE = c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s storage.Store, args []string) error {
+	cmd.RunE = c.RunIn(func(ctx context.Context, ws *full.Workspace, s storage.Store, args []string) error {
 		if o.limit < 0 {
 			return app.UsageError(fmt.Sprintf("invalid value %d for --limit: use a positive number", o.limit))
 		}

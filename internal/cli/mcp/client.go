@@ -13,9 +13,9 @@ import (
 	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/supervisor/control"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/wiring/servers"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
-	"github.com/copse-dev/copse/internal/workflow/clients"
+	"github.com/copse-dev/copse/internal/workflow/cliententries"
 )
 
 // clientOptions are the flags of config, install and uninstall.
@@ -47,7 +47,7 @@ func ClientFiles(env app.Env, dir string) clientfile.Location {
 // project returns the root of the project for a client's entry.
 func (o *clientOptions) project(ctx context.Context) string {
 	if o.root == "" {
-		o.root = workspace.Find(ctx, o.env, o.repo).Workspace()
+		o.root = full.Find(ctx, o.env, o.repo).Workspace()
 	}
 	return o.root
 }
@@ -77,7 +77,7 @@ func (o *clientOptions) flags(cmd *cobra.Command) {
 func (o *clientOptions) serving(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.readOnly, "read-only", false, "serve only read-only tools")
-	f.StringSliceVar(&o.toolsets, "toolsets", nil, "serve only these `toolsets`, separated by commas: "+strings.Join(workspace.ToolsetNames(), ", ")+" (default all)")
+	f.StringSliceVar(&o.toolsets, "toolsets", nil, "serve only these `toolsets`, separated by commas: "+strings.Join(full.ToolsetNames(), ", ")+" (default all)")
 }
 
 // lift notes the limits that a person removes with an empty value.
@@ -121,7 +121,7 @@ func (o *clientOptions) check(needsClient bool) error {
 			return app.UsageError(err.Error())
 		}
 	}
-	return among("--toolsets", o.toolsets, workspace.ToolsetNames())
+	return among("--toolsets", o.toolsets, full.ToolsetNames())
 }
 
 // checkLimits refuses limits for an entry that copse up serves.
@@ -256,16 +256,16 @@ func (o *clientOptions) put(ctx context.Context) editing {
 }
 
 // checker returns a checker that has the addresses of the running servers of copse up, if there are any.
-func (o *clientOptions) checker(ctx context.Context) *clients.Checker {
+func (o *clientOptions) checker(ctx context.Context) *cliententries.Checker {
 	files, err := servers.Places(o.env)
 	if err != nil {
-		return clients.New("", files.Tokens, nil)
+		return cliententries.New("", files.Tokens, nil)
 	}
 	var running *control.Status
 	if status, err := control.NewClient(files.Runtime).Status(ctx); err == nil {
 		running = &status
 	}
-	return clients.New(files.Ports, files.Tokens, running)
+	return cliententries.New(files.Ports, files.Tokens, running)
 }
 
 // withoutEntries returns a client's text without the entries that gone reports.

@@ -12,8 +12,8 @@ import (
 	"github.com/copse-dev/copse/internal/cli/progress"
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/wiring/servers"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/doctor"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -27,7 +27,7 @@ func Examine(ctx context.Context, env app.Env, repo string, online bool) []docto
 		}
 		return control.NewClient(files.Runtime).Status(ctx)
 	}
-	ws := workspace.Find(ctx, env, repo)
+	ws := full.Find(ctx, env, repo)
 	tasks := ws.Tasks()
 	defer tasks.Close()
 	commands, _ := ws.Commands()

@@ -27,7 +27,7 @@ import (
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/userdir"
-	"github.com/copse-dev/copse/internal/workflow/clients"
+	"github.com/copse-dev/copse/internal/workflow/cliententries"
 )
 
 // Install writes the entry that starts copse into the user's file of a client, for "copse init". It
@@ -440,7 +440,7 @@ type backup struct {
 // file returns a client's file. A project's file is in the project.
 func (o *clientOptions) file(ctx context.Context, path string) lockedstore.Foreign {
 	if o.scope == string(clientfile.Project) {
-		return clients.ProjectFile(o.project(ctx), path)
+		return cliententries.ProjectFile(o.project(ctx), path)
 	}
 	return lockedstore.ForeignAt(path)
 }
@@ -473,10 +473,10 @@ func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Clien
 		done.diff = diff.Diff(path, before, path, after)
 	}
 	if secret && o.dryRun {
-		done.tightened = clients.Exposed(o.env.GOOS, path)
+		done.tightened = cliententries.Exposed(o.env.GOOS, path)
 	} else if secret {
 		// This happens before the token is in the file.
-		if done.tightened, err = clients.Tighten(o.env.GOOS, path); err != nil {
+		if done.tightened, err = cliententries.Tighten(o.env.GOOS, path); err != nil {
 			return done, err
 		}
 	}
@@ -540,7 +540,7 @@ func (o *clientOptions) keep(ctx context.Context, path string, content []byte, k
 		// The file may contain an earlier token, unless it is a project's, which never contains
 		// one.
 		if o.scope != string(clientfile.Project) {
-			if _, err := clients.Tighten(o.env.GOOS, at); err != nil {
+			if _, err := cliententries.Tighten(o.env.GOOS, at); err != nil {
 				return err
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/mcpserver"
 	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/wiring"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
 // About is the first text that every client's model reads; the purpose of the served tools follows.
@@ -56,14 +56,14 @@ type Choice struct {
 
 // Flags adds the flags that choose.
 func (c *Choice) Flags(f *pflag.FlagSet) {
-	f.StringSliceVar(&c.toolsets, "toolsets", nil, "serve only these `toolsets`, separated by commas: "+strings.Join(workspace.ToolsetNames(), ", ")+" (default all)")
+	f.StringSliceVar(&c.toolsets, "toolsets", nil, "serve only these `toolsets`, separated by commas: "+strings.Join(full.ToolsetNames(), ", ")+" (default all)")
 	f.StringSliceVar(&c.disabled, "disable", nil, "do not serve these `toolsets`, or \"prompts\"")
 	f.BoolVar(&c.ReadOnly, "read-only", false, "serve only read-only tools")
 }
 
 // Check refuses unknown names.
 func (c *Choice) Check() error {
-	known := workspace.ToolsetNames()
+	known := full.ToolsetNames()
 	if err := among("--toolsets", c.toolsets, known); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (c *Choice) Check() error {
 func (c *Choice) Disabled() []string {
 	disabled := slices.Clone(c.disabled)
 	if len(c.toolsets) > 0 {
-		for _, name := range workspace.ToolsetNames() {
+		for _, name := range full.ToolsetNames() {
 			if !slices.Contains(c.toolsets, name) {
 				disabled = append(disabled, name)
 			}
@@ -125,7 +125,7 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 	}
 	disabled := o.choice.Disabled()
 	logger := app.NewLogger(env.Stderr, o.verbosity)
-	worktrees := workspace.Follow(ctx, wiring.Options{
+	worktrees := full.Follow(ctx, wiring.Options{
 		Program: "copse", Env: env, Repo: o.repo, Timeout: o.timeout, Disabled: disabled, ReadOnly: o.choice.ReadOnly,
 	}, logger)
 	defer worktrees.Close()

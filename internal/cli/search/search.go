@@ -12,7 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/failure"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/search"
 )
 
@@ -73,7 +73,7 @@ In a pipe, each line has kind, name, title, state, and age, separated by tabs.`,
 			for _, k := range kinds {
 				request.Kinds = append(request.Kinds, search.Kind(k))
 			}
-			ws := workspace.Find(cmd.Context(), env, repo)
+			ws := full.Find(cmd.Context(), env, repo)
 			ws.Warn()
 			store, tasks := ws.Items(), ws.Tasks()
 			result, err := ws.Search(store, tasks, ws.Files()).Search(cmd.Context(), request)

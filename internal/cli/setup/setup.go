@@ -27,7 +27,7 @@ import (
 	"github.com/copse-dev/copse/internal/command/catalog"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
 // options are the flags.
@@ -110,7 +110,7 @@ type part struct {
 	exists func(context.Context) bool
 }
 
-func (o *options) parts(ws *workspace.Workspace) []part {
+func (o *options) parts(ws *full.Workspace) []part {
 	env := o.env
 	list := []part{
 		{
@@ -191,7 +191,7 @@ func configuration(env app.Env, id string) string {
 func (o *options) run(ctx context.Context) error {
 	said := o.branches || o.items || o.prompts || len(o.clients) > 0 || o.all
 	ask := !said && !o.asJSON && o.env.Interactive()
-	ws := workspace.Find(ctx, o.env, "")
+	ws := full.Find(ctx, o.env, "")
 	parts := o.parts(ws)
 	switch {
 	case ask:
@@ -241,7 +241,7 @@ func (o *options) run(ctx context.Context) error {
 
 // ask asks a person which parts to set up, and reports whether the person agrees to the
 // summary.
-func (o *options) ask(ctx context.Context, ws *workspace.Workspace, parts []part) (bool, error) {
+func (o *options) ask(ctx context.Context, ws *full.Workspace, parts []part) (bool, error) {
 	_, err := ws.Session.Repo(ctx)
 	outside := errors.Is(err, git.ErrNotRepository)
 	o.env.Notef("copse init sets up %s. Press Enter for the default answer.", ws.Workspace())

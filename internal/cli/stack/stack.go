@@ -15,7 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/cli/progress"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 	"github.com/copse-dev/copse/internal/workflow/verdict/gather"
 )
@@ -70,7 +70,7 @@ func (o options) asking() gather.Asking {
 }
 
 func run(ctx context.Context, env app.Env, o options, args []string) (err error) {
-	ws := workspace.Find(ctx, env, o.repo)
+	ws := full.Find(ctx, env, o.repo)
 	store := ws.Items()
 	defer func() { err = errors.Join(err, store.Close()) }()
 	start := ""

@@ -18,7 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/secret"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/tasks"
 )
 
@@ -62,7 +62,7 @@ func ownTasks(env app.Env, otherwise cobra.PositionalArgs) cobra.PositionalArgs 
 
 // open finds the justfile.
 func open(ctx context.Context, env app.Env) *tasks.Tasks {
-	ws := workspace.Find(ctx, env, "")
+	ws := full.Find(ctx, env, "")
 	ws.Warn()
 	return ws.Tasks()
 }
@@ -70,7 +70,7 @@ func open(ctx context.Context, env app.Env) *tasks.Tasks {
 // located adds the directory to an error about a missing justfile.
 func located(ctx context.Context, env app.Env, err error) error {
 	if _, missing := errors.AsType[recipe.MissingError](err); missing {
-		return fmt.Errorf("there is no justfile in %s. Tasks are its recipes; see https://just.systems", cleantext.Line(workspace.Find(ctx, env, "").Workspace()))
+		return fmt.Errorf("there is no justfile in %s. Tasks are its recipes; see https://just.systems", cleantext.Line(full.Find(ctx, env, "").Workspace()))
 	}
 	return err
 }

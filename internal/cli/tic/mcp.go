@@ -6,7 +6,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/mcpserver"
 	"github.com/copse-dev/copse/internal/secret"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
 const about = "The work items of this project. The cheapest first call is list_items. A result that was cut states how to get the rest."
@@ -36,7 +36,7 @@ the input ends. Clients start this command themselves: register it once, as in t
 		Example: `  claude mcp add tic -- tic mcp serve`,
 		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ws := workspace.Find(cmd.Context(), env, "")
+			ws := full.Find(cmd.Context(), env, "")
 			logger := app.NewLogger(env.Stderr, verbosity)
 			ws.Log(cmd.Context(), logger)
 			all := ws.ServeItems(logger)

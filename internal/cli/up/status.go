@@ -21,9 +21,9 @@ import (
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/wiring/servers"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
-	entries "github.com/copse-dev/copse/internal/workflow/clients"
+	"github.com/copse-dev/copse/internal/workflow/cliententries"
 )
 
 // ask connects to the running process.
@@ -261,7 +261,7 @@ func problems(ctx context.Context, env app.Env, running *control.Status, files s
 	if running != nil && running.Shared != nil && running.Shared.MCP.LastError != "" {
 		found = append(found, cleantext.Line("the server for all worktrees is not running: "+running.Shared.MCP.LastError))
 	}
-	for _, p := range entries.New(files.Ports, files.Tokens, running).Problems(ctx, mcp.ClientFiles(env, dir)) {
+	for _, p := range cliententries.New(files.Ports, files.Tokens, running).Problems(ctx, mcp.ClientFiles(env, dir)) {
 		found = append(found, cleantext.Line(p))
 	}
 	return found
@@ -281,7 +281,7 @@ func tellProblems(env app.Env, found []string) bool {
 func tellSyncs(ctx context.Context, env app.Env, worktrees []supervisor.State) {
 	var told []string
 	for _, dir := range append([]string{""}, paths(worktrees)...) {
-		ws := workspace.Find(ctx, env, dir)
+		ws := full.Find(ctx, env, dir)
 		store := ws.Items()
 		if files, ok := store.(*local.Store); ok {
 			if path, err := files.Path(); err == nil && !slices.Contains(told, path) {
@@ -294,7 +294,7 @@ func tellSyncs(ctx context.Context, env app.Env, worktrees []supervisor.State) {
 }
 
 // tellSync prints those of one store. The doctor reports its problems.
-func tellSync(ctx context.Context, env app.Env, ws *workspace.Workspace, store *local.Store) {
+func tellSync(ctx context.Context, env app.Env, ws *full.Workspace, store *local.Store) {
 	if n, err := ws.Sync(store).Waiting(ctx); err == nil && n > 0 {
 		env.Note("note: changes in " + cleantext.Count(n, "file") + " of work items wait for the next sync; run `copse item sync`")
 	}

@@ -28,8 +28,8 @@ import (
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/wiring/boards"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/wiring/servers"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/doctor"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -180,7 +180,7 @@ func run(ctx context.Context, env app.Env, o options) error {
 // repository that nobody named. repo is the directory that the person named, "" for the working
 // directory.
 func requireRepository(ctx context.Context, env app.Env, repo string) error {
-	_, err := workspace.Find(ctx, env, repo).Session.Repo(ctx)
+	_, err := full.Find(ctx, env, repo).Session.Repo(ctx)
 	if _, unnamed := errors.AsType[*git.UnnamedError](err); unnamed {
 		return output.Explain(failure.Of(err))
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/fact"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/worktrees"
 )
 
@@ -45,7 +45,7 @@ removal, and notes ("current" for the worktree that you are in), separated by ta
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ws := workspace.Find(cmd.Context(), env, repo)
+			ws := full.Find(cmd.Context(), env, repo)
 			ws.Warn()
 			store := ws.Items()
 			all, err := ws.Worktrees(store).List(cmd.Context())

@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"github.com/copse-dev/copse/internal/command"
-	"github.com/copse-dev/copse/internal/command/search"
+	"github.com/copse-dev/copse/internal/command/ranking"
 )
 
 // Catalog is the commands of an agent. It is immutable and safe for concurrent use.
@@ -15,7 +15,7 @@ type Catalog struct {
 	Path string
 
 	once  sync.Once
-	index *search.Index
+	index *ranking.Index
 }
 
 // Match is a command that a search found.
@@ -32,7 +32,7 @@ func (c *Catalog) Search(query string, limit int) []Match {
 		for i, command := range c.Commands {
 			texts[i] = command.SearchText()
 		}
-		c.index = search.New(texts)
+		c.index = ranking.New(texts)
 	})
 	hits := c.index.Search(query, limit)
 	matches := make([]Match, len(hits))

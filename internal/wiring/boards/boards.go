@@ -32,8 +32,8 @@ import (
 	"github.com/copse-dev/copse/internal/loopback"
 	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/wiring/servers"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/doctor"
 	"github.com/copse-dev/copse/internal/workflow/tasks"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
@@ -86,7 +86,7 @@ func own(r *http.Request) bool {
 // sources are the data of the views of one board.
 type sources struct {
 	Options
-	*workspace.Workspace
+	*full.Workspace
 	kit   *markup.Kit
 	store storage.Store
 	tasks *tasks.Tasks
@@ -175,7 +175,7 @@ func (s *sources) behind(ctx context.Context, branch string) items.Behind {
 }
 
 func (o Options) open(ctx context.Context, root string, p markup.Placeholder) (*board.Board, error) {
-	ws := workspace.Open(ctx, wiring.Options{Program: "copse", Env: o.Env, Repo: root, Found: true, Disabled: o.Disabled}).Watching(o.Trees)
+	ws := full.Open(ctx, wiring.Options{Program: "copse", Env: o.Env, Repo: root, Found: true, Disabled: o.Disabled}).Watching(o.Trees)
 	s := &sources{
 		Options: o, Workspace: ws, store: ws.Items(), tasks: ws.Tasks(),
 		kit: markup.NewKit(markup.Options{Now: o.Env.Now, Redact: o.Env.Secrets.HTML, Field: entry.TokenField, Token: p}),

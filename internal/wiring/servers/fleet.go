@@ -15,7 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/wiring"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
 // Fleet creates the servers of worktrees, and the one that answers for all of them. That one
@@ -30,12 +30,12 @@ type Fleet struct {
 
 // NewFleet returns a fleet without servers.
 func NewFleet(o Options) *Fleet {
-	return &Fleet{o: o, register: workspace.NewRegister(o.Env), served: make(map[string]*served)}
+	return &Fleet{o: o, register: full.NewRegister(o.Env), served: make(map[string]*served)}
 }
 
 // Serve makes the server of a worktree.
 func (f *Fleet) Serve(ctx context.Context, path string) supervisor.Server {
-	w := workspace.Open(ctx, wiring.Options{Program: "copse", Env: f.o.Env, Repo: path, Disabled: f.o.Disabled, ReadOnly: f.o.ReadOnly}).Registered(f.register, false).Watching(f.o.Trees)
+	w := full.Open(ctx, wiring.Options{Program: "copse", Env: f.o.Env, Repo: path, Disabled: f.o.Disabled, ReadOnly: f.o.ReadOnly}).Registered(f.register, false).Watching(f.o.Trees)
 	all := w.Serve(f.o.Logger)
 	one := f.o.server(all, w.Alone(all), w.Connected)
 	one.common = w.Common
@@ -60,7 +60,7 @@ func (f *Fleet) ServeAll(ctx context.Context) supervisor.Server {
 	if all := f.candidates(ctx, ""); len(all) > 0 {
 		path = all[0].Path
 	}
-	first := workspace.Open(ctx, wiring.Options{Program: "copse", Env: f.o.Env, Repo: path, Disabled: f.o.Disabled, ReadOnly: f.o.ReadOnly})
+	first := full.Open(ctx, wiring.Options{Program: "copse", Env: f.o.Env, Repo: path, Disabled: f.o.Disabled, ReadOnly: f.o.ReadOnly})
 	return f.o.server(first.Serve(f.o.Logger), f, nil)
 }
 
@@ -93,22 +93,22 @@ func (f *Fleet) Find(ctx context.Context, named string, dirs []string) (*route.W
 	if named == "" && here != nil {
 		return here.worktree, nil
 	}
-	var candidates []workspace.Candidate
+	var candidates []full.Candidate
 	switch {
 	case common != "" || len(dirs) == 0:
 		candidates = f.candidates(ctx, common)
 	case here != nil:
-		candidates = []workspace.Candidate{{Path: at}}
+		candidates = []full.Candidate{{Path: at}}
 	default:
 		return nil, &toolset.ArgumentError{Name: "worktree", Message: "This session is in " + missing + ", which is not in a git repository that copse can use", Hint: "Start the client in a worktree that `copse up` serves."}
 	}
-	hint := "Use one of: " + workspace.Names(candidates)
+	hint := "Use one of: " + full.Names(candidates)
 	if len(candidates) == 0 {
 		hint = "Run `copse up` there."
 	}
 	switch {
 	case named != "":
-		path, err := workspace.Choose(named, candidates)
+		path, err := full.Choose(named, candidates)
 		if err != nil {
 			return nil, err
 		}
@@ -137,16 +137,16 @@ func (f *Fleet) at(path string) *served {
 }
 
 // candidates returns the served worktrees of a repository, of all repositories for "", the main worktrees first.
-func (f *Fleet) candidates(ctx context.Context, common string) []workspace.Candidate {
+func (f *Fleet) candidates(ctx context.Context, common string) []full.Candidate {
 	f.mu.Lock()
 	all := maps.Clone(f.served)
 	f.mu.Unlock()
-	var list []workspace.Candidate
+	var list []full.Candidate
 	for _, path := range slices.Sorted(maps.Keys(all)) {
 		if common != "" && all[path].common != common {
 			continue
 		}
-		c := workspace.Candidate{Path: path}
+		c := full.Candidate{Path: path}
 		if w, err := (Repository{Env: f.o.Env}).Worktree(ctx, path); err == nil {
 			c.Branch = w.Branch
 		}
@@ -156,7 +156,7 @@ func (f *Fleet) candidates(ctx context.Context, common string) []workspace.Candi
 }
 
 // server makes a server of toolsets.
-func (o Options) server(all *workspace.Served, worktrees route.Worktrees, connected func(client string)) *served {
+func (o Options) server(all *full.Served, worktrees route.Worktrees, connected func(client string)) *served {
 	server := mcpserver.New(mcpserver.Options{
 		Name: "copse", Version: app.Version(), Instructions: all.Instructions(o.About, o.ReadOnly), Toolsets: all.Toolsets, ReadOnly: o.ReadOnly, Worktrees: worktrees, Connected: connected,
 		Secrets: o.Env.Secrets, Logger: o.Logger,

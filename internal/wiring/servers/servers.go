@@ -19,7 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/mcpserver/wire"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/watch"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
 // Options configure each server.
@@ -37,7 +37,7 @@ type Options struct {
 // served is a workspace that is served.
 type served struct {
 	*mcpserver.HTTP
-	toolsets *workspace.Served
+	toolsets *full.Served
 	readOnly bool
 	worktree *route.Worktree
 	common   string // git's directory, "" outside git

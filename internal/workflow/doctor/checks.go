@@ -28,7 +28,7 @@ import (
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/session/service"
 	"github.com/copse-dev/copse/internal/supervisor/control"
-	"github.com/copse-dev/copse/internal/workflow/clients"
+	"github.com/copse-dev/copse/internal/workflow/cliententries"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -70,9 +70,9 @@ func (d *Doctor) clients(ctx context.Context) Finding {
 	if status, err := d.Status(ctx); err == nil {
 		running = &status
 	}
-	checker := clients.New(d.Ports, d.Tokens, running)
+	checker := cliententries.New(d.Ports, d.Tokens, running)
 	var uses, wrong []string
-	for _, f := range clients.Files(d.Clients) {
+	for _, f := range cliententries.Files(d.Clients) {
 		if f.Err != nil {
 			wrong = append(wrong, fmt.Sprintf("%s: %v", f.Path, f.Err))
 			continue
@@ -100,7 +100,7 @@ func (d *Doctor) clients(ctx context.Context) Finding {
 }
 
 // entry checks an entry as its client reads it; it is ours if it leads to copse.
-func (d *Doctor) entry(ctx context.Context, f clients.File, e clientconfig.Named, checker *clients.Checker) (problem string, ours bool) {
+func (d *Doctor) entry(ctx context.Context, f cliententries.File, e clientconfig.Named, checker *cliententries.Checker) (problem string, ours bool) {
 	read := f.Client.Expanded(d.Environ, d.Worktree.Workspace(), d.Clients.Home, e)
 	problem, served := checker.Entry(ctx, read)
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
-	"github.com/copse-dev/copse/internal/workflow/clients"
+	"github.com/copse-dev/copse/internal/workflow/cliententries"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -51,7 +51,7 @@ const maxCommand = 200
 // line, environment, and directory; read is the entry with the client's references replaced. A
 // project's file comes with a repository, which must not choose what runs: for it, copse starts
 // nothing but itself.
-func (d *Doctor) starts(ctx context.Context, f clients.File, e, read clientconfig.Named) (problem string) {
+func (d *Doctor) starts(ctx context.Context, f cliententries.File, e, read clientconfig.Named) (problem string) {
 	command, err := d.commandOf(f, e.Command, read.Server)
 	if err != nil {
 		return err.Error()
@@ -78,7 +78,7 @@ func (d *Doctor) starts(ctx context.Context, f clients.File, e, read clientconfi
 
 // commandOf returns how a client starts a server. written is the command as it is in the file, for
 // errors: the values of variables can be secrets.
-func (d *Doctor) commandOf(f clients.File, written string, s clientconfig.Server) (xec.Command, error) {
+func (d *Doctor) commandOf(f cliententries.File, written string, s clientconfig.Server) (xec.Command, error) {
 	env := xec.Env(f.Client.Environ(d.Environ, s))
 	written = cleantext.Cut(cleantext.Line(written), maxCommand)
 	if strings.ContainsAny(s.Command, `/\`) && !filepath.IsAbs(s.Command) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
 // maxCompletions keeps a shell's list readable.
@@ -17,7 +17,7 @@ const maxCompletions = 200
 
 // look reads the project for a completion; without a project, there are no completions.
 func (c Base) look(ctx context.Context) (item.Config, *item.Snapshot, bool) {
-	store := workspace.Find(ctx, c.Env, "").Items()
+	store := full.Find(ctx, c.Env, "").Items()
 	defer store.Close()
 	config, err := store.Config(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func (c Base) itemsLike(ctx context.Context, prefix string) []cobra.Completion {
 // CompleteDeleted offers the numbers of deleted items with their titles.
 func (c Base) CompleteDeleted(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const how = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	store := workspace.Find(cmd.Context(), c.Env, "").Items()
+	store := full.Find(cmd.Context(), c.Env, "").Items()
 	defer store.Close()
 	deleted, _, err := store.Deleted(cmd.Context())
 	if err != nil {

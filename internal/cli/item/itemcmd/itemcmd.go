@@ -22,7 +22,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/storage"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/claims"
 )
 
@@ -59,7 +59,7 @@ func (f *Flags) Add(cmd *cobra.Command) {
 
 // Run opens the store for a command.
 func (c Base) Run(do func(ctx context.Context, s storage.Store, args []string) error) func(*cobra.Command, []string) error {
-	return c.RunIn(func(ctx context.Context, _ *workspace.Workspace, s storage.Store, args []string) error {
+	return c.RunIn(func(ctx context.Context, _ *full.Workspace, s storage.Store, args []string) error {
 		return do(ctx, s, args)
 	})
 }
@@ -82,9 +82,9 @@ func (c Base) RunFiles(do func(ctx context.Context, s *local.Store, args []strin
 }
 
 // RunIn opens the workspace and the store for a command.
-func (c Base) RunIn(do func(ctx context.Context, ws *workspace.Workspace, s storage.Store, args []string) error) func(*cobra.Command, []string) error {
+func (c Base) RunIn(do func(ctx context.Context, ws *full.Workspace, s storage.Store, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		ws := workspace.Find(cmd.Context(), c.Env, "")
+		ws := full.Find(cmd.Context(), c.Env, "")
 		ws.Warn()
 		store := ws.Items()
 		defer store.Close()
@@ -100,7 +100,7 @@ func (c Base) RunIn(do func(ctx context.Context, ws *workspace.Workspace, s stor
 
 // syncChange syncs after a change, if the user's settings request it. After a failure, the next
 // sync tries again.
-func (c Base) syncChange(ctx context.Context, ws *workspace.Workspace, s storage.Store) {
+func (c Base) syncChange(ctx context.Context, ws *full.Workspace, s storage.Store) {
 	if files, ok := s.(*local.Store); !ok || !files.Changed() {
 		return
 	}
@@ -110,7 +110,7 @@ func (c Base) syncChange(ctx context.Context, ws *workspace.Workspace, s storage
 }
 
 // explain explains an error to a person, who has the program and not the tools.
-func (c Base) explain(ctx context.Context, err error, ws *workspace.Workspace, store storage.Store) error {
+func (c Base) explain(ctx context.Context, err error, ws *full.Workspace, store storage.Store) error {
 	if missing, ok := errors.AsType[*storage.NoProjectError](err); ok {
 		return fmt.Errorf("%w%s. Run `%s` to create it, or name another one in items.project", missing, others(ctx, store), c.InitCommand)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/storage"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 	"github.com/copse-dev/copse/internal/workflow/claims"
 	"github.com/copse-dev/copse/internal/workflow/track"
@@ -133,7 +133,7 @@ repository runs. An item that another agent holds is refused.`,
 	f.BoolVar(&o.NewWorktree, "worktree", false, "create a new worktree, .worktrees/<branch> in the main one")
 	f.BoolVar(&run, "run", false, "run the command")
 	output.JSONFlag[started](cmd, &asJSON)
-	cmd.RunE = c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s storage.Store, args []string) error {
+	cmd.RunE = c.RunIn(func(ctx context.Context, ws *full.Workspace, s storage.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err
@@ -245,7 +245,7 @@ func (c cli) explainStart(ctx context.Context, err error) error {
 // recordParent tracks a new branch with its parent if copse tracks the branches of the repository.
 // If a stack tool manages them, it names that tool's command instead. Otherwise, git's reflog names
 // the parent.
-func (c cli) recordParent(ctx context.Context, ws *workspace.Workspace, s backlog.Start) error {
+func (c cli) recordParent(ctx context.Context, ws *full.Workspace, s backlog.Start) error {
 	if s.Parent == "" {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/postgres/address"
 	"github.com/copse-dev/copse/internal/item/storage"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/itemmove"
 )
 
@@ -47,7 +47,7 @@ COPSE_ITEMS, or with items.database in your settings.`,
 	}
 	output.JSONFlag[itemmove.Done](cmd, &asJSON)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s storage.Store, _ []string) error {
+		return c.RunIn(func(ctx context.Context, ws *full.Workspace, s storage.Store, _ []string) error {
 			target, err := named(ws, to)
 			if err != nil {
 				return err
@@ -79,7 +79,7 @@ COPSE_ITEMS, or with items.database in your settings.`,
 }
 
 // tellClones syncs the files of a move, so that other clones of a shared store notice it.
-func (c cli) tellClones(ctx context.Context, ws *workspace.Workspace, stores ...storage.Store) {
+func (c cli) tellClones(ctx context.Context, ws *full.Workspace, stores ...storage.Store) {
 	for _, s := range stores {
 		files, ok := s.(*local.Store)
 		if !ok {
@@ -97,9 +97,9 @@ func (c cli) tellClones(ctx context.Context, ws *workspace.Workspace, stores ...
 }
 
 // named returns the store that --to names.
-func named(ws *workspace.Workspace, to string) (itemmove.Endpoint, error) {
+func named(ws *full.Workspace, to string) (itemmove.Endpoint, error) {
 	if to == inFiles {
-		return itemmove.Endpoint{Store: ws.FilesOfItems(), Name: workspace.FilesName}, nil
+		return itemmove.Endpoint{Store: ws.FilesOfItems(), Name: full.FilesName}, nil
 	}
 	if _, err := address.Parse(to); err != nil {
 		return itemmove.Endpoint{}, app.UsageError("the value of --to " + err.Error() + ", or " + inFiles)

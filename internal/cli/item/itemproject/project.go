@@ -21,7 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/postgres"
 	"github.com/copse-dev/copse/internal/item/remerge"
 	"github.com/copse-dev/copse/internal/item/storage"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
 // Commands returns the commands: init, iteration, config, doctor, sync, migrate, move, and
@@ -87,7 +87,7 @@ parent directory, does not change. There are three ways to store the items:
 
 "doctor" shows the active mode.`,
 		Args: app.NoArgs,
-		RunE: c.RunIn(func(ctx context.Context, ws *workspace.Workspace, store storage.Store, _ []string) error {
+		RunE: c.RunIn(func(ctx context.Context, ws *full.Workspace, store storage.Store, _ []string) error {
 			s, ok := store.(*local.Store)
 			if !ok {
 				return c.initDatabase(ctx, store, asJSON, share || driver)
@@ -160,14 +160,14 @@ func (c cli) initDatabase(ctx context.Context, s storage.Store, asJSON, files bo
 
 // approve lets copse contact the remote of a shared store, because the user asked for the store or
 // its sync.
-func (c cli) approve(ws *workspace.Workspace, s storage.Store) {
+func (c cli) approve(ws *full.Workspace, s storage.Store) {
 	if err := ws.Sync(s).Approve(); err != nil {
 		c.Env.Notef("note: claims reach the remote only with `%s`: %v", strings.TrimSpace(c.Project("sync")), err)
 	}
 }
 
 // initShared creates the store that all worktrees share.
-func (c cli) initShared(ctx context.Context, ws *workspace.Workspace, s *local.Store, asJSON bool) error {
+func (c cli) initShared(ctx context.Context, ws *full.Workspace, s *local.Store, asJSON bool) error {
 	created, from, err := s.InitShared(ctx)
 	if err != nil {
 		return err

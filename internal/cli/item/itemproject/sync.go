@@ -14,7 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/shared"
 	"github.com/copse-dev/copse/internal/item/storage"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/itemsync"
 )
 
@@ -69,7 +69,7 @@ your own git configuration.`,
 		if o.interval < time.Second {
 			return app.UsageError(fmt.Sprintf("invalid value %s for --interval: use 1s or more", o.interval))
 		}
-		return c.RunIn(func(ctx context.Context, ws *workspace.Workspace, s storage.Store, _ []string) error {
+		return c.RunIn(func(ctx context.Context, ws *full.Workspace, s storage.Store, _ []string) error {
 			if backendOf(s) == database {
 				return errors.New("the items of this project are in a database, so there is nothing to sync; every machine reads the same items")
 			}

@@ -21,7 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext/since"
 )
@@ -115,7 +115,7 @@ func run(ctx context.Context, env app.Env, client, name string) error {
 func informed(ctx context.Context, env app.Env, dir string) string {
 	at := env
 	at.Dir = dir
-	ws := workspace.Find(ctx, at, "")
+	ws := full.Find(ctx, at, "")
 	if info, err := os.Stat(ws.Workspace()); err != nil || !info.IsDir() {
 		return ""
 	}

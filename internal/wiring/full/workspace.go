@@ -1,9 +1,9 @@
-// Package workspace opens all of copse's data about a directory: the sources of package wiring,
+// Package full opens all of copse's data about a directory: the sources of package wiring,
 // which only read, and work items, prompts, files, and tasks, which it can change. The read-only
 // program must not link it.
 //
 // Use [Open]. It searches for the repository once; the rest opens when it is needed.
-package workspace
+package full
 
 import (
 	"cmp"
@@ -46,7 +46,7 @@ import (
 	"github.com/copse-dev/copse/internal/toolset/items"
 	"github.com/copse-dev/copse/internal/toolset/searchall"
 	"github.com/copse-dev/copse/internal/toolset/stackstatus"
-	toolworkspace "github.com/copse-dev/copse/internal/toolset/workspace"
+	"github.com/copse-dev/copse/internal/toolset/workspace"
 	toolworktrees "github.com/copse-dev/copse/internal/toolset/worktrees"
 	"github.com/copse-dev/copse/internal/turn"
 	"github.com/copse-dev/copse/internal/userdir"
@@ -398,7 +398,7 @@ func (w *Workspace) Serve(logger *slog.Logger) *Served {
 	s.tasks = w.Tasks()
 	s.notes = w.missingLogins()
 	files := w.Files()
-	project := toolworkspace.New(files, s.tasks, w.Context(s.store, s.tasks, files), w.Memory()).Toolset()
+	project := workspace.New(files, s.tasks, w.Context(s.store, s.tasks, files), w.Memory()).Toolset()
 	project.Tools = append(project.Tools, searchall.Tool(w.Words, w.Search(s.store, s.tasks, files)))
 	drawn := w.drawings(s.store)
 	s.Toolsets = shown(w.noted(w.called(s.claims, toolset.Without(append(w.stacked(w.readers(s.store), s.store, drawn),

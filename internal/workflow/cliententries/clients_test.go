@@ -1,4 +1,4 @@
-package clients_test
+package cliententries_test
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
-	"github.com/copse-dev/copse/internal/workflow/clients"
+	"github.com/copse-dev/copse/internal/workflow/cliententries"
 )
 
 // listen returns a port on which somebody listens, and one on which nobody does.
@@ -61,10 +61,10 @@ func TestEntry(t *testing.T) {
 		{Path: "/srv/c", MCP: supervisor.MCP{LastError: "held"}},
 	}}
 	at := func(port int) string { return fmt.Sprintf("http://localhost:%d/mcp", port) }
-	running, stopped := clients.New(ports, tokens, status), clients.New(ports, tokens, nil)
+	running, stopped := cliententries.New(ports, tokens, status), cliententries.New(ports, tokens, nil)
 	for _, tt := range []struct {
 		name    string
-		checker *clients.Checker
+		checker *cliententries.Checker
 		entry   clientconfig.Named
 		want    string // "" is fine, "-" not ours
 	}{
@@ -114,7 +114,7 @@ func TestStale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := clients.New(ports, tokens, &control.Status{Guarded: true, Shared: &supervisor.State{
+	c := cliententries.New(ports, tokens, &control.Status{Guarded: true, Shared: &supervisor.State{
 		TokenFile: tokens.File("/shared").Path(), MCP: supervisor.MCP{ServerRunning: true, Port: 41002},
 	}})
 	for _, tt := range []struct {
@@ -167,7 +167,7 @@ func TestExposedFiles(t *testing.T) {
 		if err := errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, text, 0o644)); err != nil {
 			t.Fatal(err)
 		}
-		files := clients.Files(place)
+		files := cliententries.Files(place)
 		if len(files) != 1 || len(files[0].Entries) != 1 || files[0].Entries[0].Token != bearer.Prefix+"SECRET" || !files[0].Exposed {
 			t.Errorf("%s: %+v", id, files)
 		}
@@ -175,21 +175,21 @@ func TestExposedFiles(t *testing.T) {
 			if err := os.Chmod(path, mode); err != nil {
 				t.Fatal(err)
 			}
-			if files := clients.Files(place); len(files) != 1 || files[0].Exposed != exposed {
+			if files := cliententries.Files(place); len(files) != 1 || files[0].Exposed != exposed {
 				t.Errorf("%s, mode %v: %+v", id, mode, files)
 			}
 		}
 		if err := os.Chmod(path, 0o644); err != nil { //nolint:gosec // that is the mistake
 			t.Fatal(err)
 		}
-		checker := clients.New(filepath.Join(home, "ports"), bearer.NewStore(filepath.Join(home, "tokens")), nil)
+		checker := cliententries.New(filepath.Join(home, "ports"), bearer.NewStore(filepath.Join(home, "tokens")), nil)
 		if got := strings.Join(checker.Problems(t.Context(), place), "\n"); !strings.Contains(got, "other users can read the token") || strings.Contains(got, "SECRET") {
 			t.Errorf("%s: %s", id, got)
 		}
-		if was, err := clients.Tighten("linux", path); !was || err != nil || clients.Exposed("linux", path) {
+		if was, err := cliententries.Tighten("linux", path); !was || err != nil || cliententries.Exposed("linux", path) {
 			t.Errorf("%s: %t, %v", id, was, err)
 		}
-		if was, err := clients.Tighten("linux", path); was || err != nil {
+		if was, err := cliententries.Tighten("linux", path); was || err != nil {
 			t.Errorf("%s again: %t, %v", id, was, err)
 		}
 	}
@@ -208,7 +208,7 @@ func TestProjectFileLimit(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		files := clients.Files(place)
+		files := cliententries.Files(place)
 		if len(files) != 2 || files[0].Err != nil || len(files[0].Entries) != 1 || (files[1].Err != nil) != (size > 256<<10) {
 			t.Errorf("%d bytes: %+v", size, files)
 		}

@@ -1,4 +1,4 @@
-package search_test
+package ranking_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/copse-dev/copse/internal/command/search"
+	"github.com/copse-dev/copse/internal/command/ranking"
 )
 
 func TestTokens(t *testing.T) {
@@ -44,7 +44,7 @@ func TestTokens(t *testing.T) {
 		"Git-フロー":         "git フロ ロー",
 		"e\u0301te\u0301": "e\u0301te\u0301",
 	} {
-		if diff := cmp.Diff(want, strings.Join(search.Tokens(text), " ")); diff != "" {
+		if diff := cmp.Diff(want, strings.Join(ranking.Tokens(text), " ")); diff != "" {
 			t.Errorf("%q: %s", text, diff)
 		}
 	}
@@ -52,31 +52,31 @@ func TestTokens(t *testing.T) {
 
 func TestSearch(t *testing.T) {
 	t.Parallel()
-	x := search.New([]string{"git commit changes", "git push", "docs write readme", "docs write readme", "", "変更をコミット"})
+	x := ranking.New([]string{"git commit changes", "git push", "docs write readme", "docs write readme", "", "変更をコミット"})
 	tests := []struct {
 		query string
 		limit int
-		want  []search.Hit
+		want  []ranking.Hit
 	}{
-		{"readme", 10, []search.Hit{{Text: 2, Score: 0.5774}, {Text: 3, Score: 0.5774}}},
-		{"readme", 1, []search.Hit{{Text: 2, Score: 0.5774}}},
-		{"WRITE readmes, Docs!", 10, []search.Hit{{Text: 2, Score: 1}, {Text: 3, Score: 1}}},
-		{"git", 10, []search.Hit{{Text: 1, Score: 0.6341}, {Text: 0, Score: 0.5016}}},
-		{"git git", 10, []search.Hit{{Text: 1, Score: 0.6341}, {Text: 0, Score: 0.5016}}},
-		{"push unknown", 10, []search.Hit{{Text: 1, Score: 0.4697}}},
-		{"コミット", 10, []search.Hit{{Text: 5, Score: 0.7746}}},
+		{"readme", 10, []ranking.Hit{{Text: 2, Score: 0.5774}, {Text: 3, Score: 0.5774}}},
+		{"readme", 1, []ranking.Hit{{Text: 2, Score: 0.5774}}},
+		{"WRITE readmes, Docs!", 10, []ranking.Hit{{Text: 2, Score: 1}, {Text: 3, Score: 1}}},
+		{"git", 10, []ranking.Hit{{Text: 1, Score: 0.6341}, {Text: 0, Score: 0.5016}}},
+		{"git git", 10, []ranking.Hit{{Text: 1, Score: 0.6341}, {Text: 0, Score: 0.5016}}},
+		{"push unknown", 10, []ranking.Hit{{Text: 1, Score: 0.4697}}},
+		{"コミット", 10, []ranking.Hit{{Text: 5, Score: 0.7746}}},
 		{"nothing of this", 10, nil},
 		{"", 10, nil},
 		{"git", 0, nil},
 		{"git", -1, nil},
-		{"git", math.MaxInt, []search.Hit{{Text: 1, Score: 0.6341}, {Text: 0, Score: 0.5016}}},
+		{"git", math.MaxInt, []ranking.Hit{{Text: 1, Score: 0.6341}, {Text: 0, Score: 0.5016}}},
 	}
 	for _, tt := range tests {
 		if diff := cmp.Diff(tt.want, x.Search(tt.query, tt.limit), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%q: %s", tt.query, diff)
 		}
 	}
-	if got := search.New(nil).Search("x", 5); len(got) != 0 {
+	if got := ranking.New(nil).Search("x", 5); len(got) != 0 {
 		t.Errorf("nothing has %v", got)
 	}
 }
@@ -88,11 +88,11 @@ func TestFormula(t *testing.T) {
 	idf := func(having float64) float64 { return math.Log(4/(1+having)) + 1 }
 	a, b, d, unknown := idf(2), idf(1), idf(1), idf(0)
 	query := math.Sqrt(a*a + b*b*4 + unknown*unknown)
-	want := []search.Hit{
+	want := []ranking.Hit{
 		{Text: 0, Score: (2*a*a + 2*b*b) / math.Sqrt(4*a*a+b*b) / query},
 		{Text: 1, Score: a * a / math.Sqrt(a*a+d*d) / query},
 	}
-	got := search.New(texts).Search("a b b zzz", 5)
+	got := ranking.New(texts).Search("a b b zzz", 5)
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 0.00005)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -106,7 +106,7 @@ func TestScores(t *testing.T) {
 	text := rapid.Map(rapid.SliceOfN(word, 0, 8), func(words []string) string { return strings.Join(words, " ") })
 	rapid.Check(t, func(t *rapid.T) {
 		texts := rapid.SliceOfN(text, 1, 20).Draw(t, "texts")
-		x := search.New(texts)
+		x := ranking.New(texts)
 		query := text.Draw(t, "query")
 		all := x.Search(query, len(texts))
 		for i, h := range all {
@@ -132,7 +132,7 @@ func TestScores(t *testing.T) {
 func TestBestOfMany(t *testing.T) {
 	t.Parallel()
 	texts := tenThousand()[:2000]
-	x := search.New(texts)
+	x := ranking.New(texts)
 	for _, query := range []string{"write a review", "domain7", "customer service error logs", texts[1234]} {
 		all := x.Search(query, len(texts))
 		for _, limit := range []int{1, 3, 100, len(all) - 1, len(all), len(all) + 1} {
@@ -148,7 +148,7 @@ func FuzzTokens(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, token := range search.Tokens(text) {
+		for _, token := range ranking.Tokens(text) {
 			if token == "" || strings.ContainsAny(token, " \n\t") {
 				t.Errorf("%q has the token %q", text, token)
 			}
@@ -176,12 +176,12 @@ func tenThousand() []string {
 func BenchmarkNew(b *testing.B) {
 	texts := tenThousand()
 	for b.Loop() {
-		search.New(texts)
+		ranking.New(texts)
 	}
 }
 
 func BenchmarkSearch(b *testing.B) {
-	x := search.New(tenThousand())
+	x := ranking.New(tenThousand())
 	for b.Loop() {
 		x.Search("write a database migration for the customer service", 5)
 	}

@@ -1,4 +1,4 @@
-// Package clients compares the entries that MCP clients have for copse's HTTP servers with the
+// Package cliententries compares the entries that MCP clients have for copse's HTTP servers with the
 // running servers.
 //
 // A client sends its token to whatever listens on the port of its entry, so an entry must name a
@@ -6,7 +6,7 @@
 // files and reports problems. The control socket, which is verified to be this user's, reports the
 // servers. The package never sends a token; it connects to a port that copse does not serve, and
 // sends nothing there.
-package clients
+package cliententries
 
 import (
 	"cmp"

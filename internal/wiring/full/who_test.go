@@ -1,4 +1,4 @@
-package workspace_test
+package full_test
 
 import (
 	"io"
@@ -11,7 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/mcpserver"
 	"github.com/copse-dev/copse/internal/wiring"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
 // Servers see each other's clients, in the worktrees where they work, until they end.
@@ -25,7 +25,7 @@ func TestWho(t *testing.T) {
 	env := app.EmptyEnv()
 	env.Dir, env.Environ = root, g.Env.With("XDG_RUNTIME_DIR="+filepath.Join(g.Home, "run"), "XDG_CACHE_HOME="+filepath.Join(g.Home, "cache"))
 	serve := func(client string) (call func(string), end func()) {
-		p := workspace.Follow(t.Context(), wiring.Options{Program: "copse", Env: env}, slog.New(slog.DiscardHandler))
+		p := full.Follow(t.Context(), wiring.Options{Program: "copse", Env: env}, slog.New(slog.DiscardHandler))
 		server := mcpserver.New(mcpserver.Options{
 			Name: "t", Version: "1", Toolsets: p.Toolsets(), Worktrees: p, Connected: p.Connected, Logger: slog.New(slog.DiscardHandler),
 		})
@@ -49,7 +49,7 @@ func TestWho(t *testing.T) {
 			}
 		}
 	}
-	ws := workspace.Find(t.Context(), env, "")
+	ws := full.Find(t.Context(), env, "")
 	store := ws.Items()
 	t.Cleanup(func() { _ = store.Close() })
 	who := func() string {

@@ -1,4 +1,4 @@
-package workspace_test
+package full_test
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/wiring"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
 // buffer is a log that can be read while it is written.
@@ -59,7 +59,7 @@ func eventually(t *testing.T, what string, happened func() bool) {
 }
 
 // toolOf returns a tool of a server.
-func toolOf(t *testing.T, served *workspace.Served, name string) toolset.Tool {
+func toolOf(t *testing.T, served *full.Served, name string) toolset.Tool {
 	t.Helper()
 	for _, set := range served.Toolsets {
 		for _, tool := range set.Tools {
@@ -90,8 +90,8 @@ func TestServersSyncAfterChanges(t *testing.T) {
 	env.Dir, env.Environ = clone, g.Env.With("XDG_CONFIG_HOME="+config, "XDG_STATE_HOME="+filepath.Join(dir, "state"))
 
 	var log buffer
-	open := func() (*workspace.Workspace, *workspace.Served) {
-		ws := workspace.Open(t.Context(), wiring.Options{Program: "copse", Env: env})
+	open := func() (*full.Workspace, *full.Served) {
+		ws := full.Open(t.Context(), wiring.Options{Program: "copse", Env: env})
 		return ws, ws.ServeItems(slog.New(slog.NewTextHandler(&log, nil)))
 	}
 	ws, served := open()
@@ -106,7 +106,7 @@ func TestServersSyncAfterChanges(t *testing.T) {
 	if err := ws.Sync(store).Approve(); err != nil {
 		t.Fatal(err)
 	}
-	call := func(served *workspace.Served, name, arguments string) {
+	call := func(served *full.Served, name, arguments string) {
 		t.Helper()
 		if result := toolOf(t, served, name).Call(t.Context(), json.RawMessage(arguments)); result.IsError {
 			t.Fatalf("%s: %s", name, result.Text)
@@ -175,7 +175,7 @@ func TestServersOfClonesClaim(t *testing.T) {
 		env := app.EmptyEnv()
 		env.Dir, env.Environ, env.Hostname = clone, g.Env.With("XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "XDG_STATE_HOME="+filepath.Join(dir, "state")), name
 		env.Now = func() time.Time { return time.UnixMilli(clock.Load()) }
-		ws := workspace.Open(t.Context(), wiring.Options{Program: "copse", Env: env})
+		ws := full.Open(t.Context(), wiring.Options{Program: "copse", Env: env})
 		store, ok := ws.Items().(*local.Store)
 		if !ok {
 			t.Fatal("the items are not in files")

@@ -1,4 +1,4 @@
-// Package search ranks short texts by their similarity to a query.
+// Package ranking orders short texts by their similarity to a query.
 //
 // [New] creates an [Index] of texts; [Index.Search] returns the best [Hit]s.
 // The score is the cosine of the angle between two vectors that have a dimension
@@ -11,7 +11,7 @@
 // the text, 0 for one that shares none. Words of the query that no text has lower
 // the score. Hits with equal scores are in the order of their texts, so an
 // answer depends only on the texts and the query.
-package search
+package ranking
 
 import (
 	"cmp"

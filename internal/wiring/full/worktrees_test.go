@@ -1,4 +1,4 @@
-package workspace_test
+package full_test
 
 import (
 	"io"
@@ -13,11 +13,11 @@ import (
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/mcpserver"
 	"github.com/copse-dev/copse/internal/wiring"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
 // ask calls get_current_branch and returns the answer.
-func ask(t *testing.T, p *workspace.Worktrees, params string) string {
+func ask(t *testing.T, p *full.Worktrees, params string) string {
 	t.Helper()
 	server := mcpserver.New(mcpserver.Options{Name: "t", Version: "1", Toolsets: p.Toolsets(), Worktrees: p, Logger: slog.New(slog.DiscardHandler)})
 	in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
@@ -40,11 +40,11 @@ func call(arguments, meta string) string {
 	return `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"get_current_branch","arguments":` + arguments + `,"_meta":` + meta + `}}`
 }
 
-func follow(t *testing.T, dir, repo string) *workspace.Worktrees {
+func follow(t *testing.T, dir, repo string) *full.Worktrees {
 	t.Helper()
 	env := app.EmptyEnv()
 	env.Dir, env.Environ = dir, append(os.Environ(), "HOME="+t.TempDir())
-	p := workspace.Follow(t.Context(), wiring.Options{Program: "copse", Env: env, Repo: repo}, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	p := full.Follow(t.Context(), wiring.Options{Program: "copse", Env: env, Repo: repo}, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }

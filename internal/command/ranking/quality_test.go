@@ -1,4 +1,4 @@
-package search_test
+package ranking_test
 
 import (
 	"bufio"
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/copse-dev/copse/internal/command/search"
+	"github.com/copse-dev/copse/internal/command/ranking"
 )
 
 // corpus is a registry and the queries that people put to it.
@@ -91,7 +91,7 @@ func (c corpus) measure(ranking func(query string) []int) quality {
 }
 
 func ours(texts []string) func(string) []int {
-	index := search.New(texts)
+	index := ranking.New(texts)
 	return func(query string) []int {
 		var order []int
 		for _, h := range index.Search(query, len(texts)) {
@@ -148,7 +148,7 @@ func TestQuality(t *testing.T) {
 		queries += len(c.queries)
 		rank := ours(c.texts)
 		got := c.measure(rank)
-		same := c.measure(bm25(c.texts, search.Tokens))
+		same := c.measure(bm25(c.texts, ranking.Tokens))
 		plain := c.measure(bm25(c.texts, func(s string) []string { return strings.Fields(strings.ToLower(s)) }))
 		t.Logf("%s, %d commands, %d queries: reciprocal rank %.4f, recall at 3 %.4f; BM25 %.4f, %.4f; BM25 over words between spaces %.4f, %.4f",
 			name, len(c.texts), len(c.queries), got.rank, got.recall, same.rank, same.recall, plain.rank, plain.recall)

@@ -1,4 +1,4 @@
-package workspace_test
+package full_test
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
 	"github.com/copse-dev/copse/internal/wiring"
-	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
 // A database that repeats the password of its user in an error does not make copse show it.
@@ -24,7 +24,7 @@ func TestDatabaseRepeatsPassword(t *testing.T) {
 	})
 	env := app.EmptyEnv()
 	env.Dir, env.Secrets = t.TempDir(), secret.New(func(*secret.Set) {})
-	ws := workspace.Open(t.Context(), wiring.Options{Program: "copse", Env: env})
+	ws := full.Open(t.Context(), wiring.Options{Program: "copse", Env: env})
 	store := ws.ItemsAt(at)
 	defer store.Close()
 	_, err := store.Snapshot(t.Context())
