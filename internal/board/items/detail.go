@@ -12,8 +12,8 @@ import (
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/markdown"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/claim"
-	"github.com/copse-dev/copse/internal/item/history"
 )
 
 // panel is the content of the panel about an item.
@@ -66,7 +66,7 @@ type comment struct {
 
 // change is an entry of the history.
 type change struct {
-	history.Change
+	changes.Change
 	At   time.Time
 	What []string
 	Undo bool
@@ -193,19 +193,19 @@ func (d *drawing) past(ctx context.Context, p *panel) error {
 		if len(p.History) == maxChanges {
 			return nil
 		}
-		_, err := history.PlanUndo(&p.Item, false, log, c.ID)
-		refused, _ := errors.AsType[*history.UndoError](err)
+		_, err := changes.PlanUndo(&p.Item, false, log, c.ID)
+		refused, _ := errors.AsType[*changes.UndoError](err)
 		p.History = append(p.History, change{
 			Change: c, At: parse(c.At), What: what(c),
 			// Undoing the creation of an item takes two steps, like any other deletion.
-			Undo: c.ID != "" && c.Kind != history.Created && refused == nil && !d.readOnly && !d.view.o.Hosted,
+			Undo: c.ID != "" && c.Kind != changes.Created && refused == nil && !d.readOnly && !d.view.o.Hosted,
 		})
 	}
 	return nil
 }
 
 // what describes a change.
-func what(c history.Change) []string {
+func what(c changes.Change) []string {
 	var words []string
 	for _, v := range c.Values() {
 		short := func(text string) string {

@@ -20,8 +20,8 @@ import (
 	"github.com/copse-dev/copse/internal/board/markup"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/claim"
-	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/workflow/claims"
 )
@@ -174,7 +174,7 @@ func explain(err error) error {
 	if held, ok := errors.AsType[*storage.HeldError](err); ok {
 		return failure.New(failure.Busy, held.Error(), "Ask its holder, or take the item over.")
 	}
-	if undo, ok := errors.AsType[*history.UndoError](err); ok {
+	if undo, ok := errors.AsType[*changes.UndoError](err); ok {
 		return failure.New(failure.Busy, undo.Error(), "Change the item instead.")
 	}
 	if bad, ok := errors.AsType[*item.InvalidError](err); ok {

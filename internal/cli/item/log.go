@@ -14,7 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/storage"
 )
 
@@ -23,7 +23,7 @@ type change struct {
 	Change string       `json:"change,omitempty"`
 	Item   item.ID      `json:"item"`
 	At     string       `json:"at"`
-	Kind   history.Kind `json:"kind"`
+	Kind   changes.Kind `json:"kind"`
 	By     by           `json:"by,omitzero"`
 	Fields []fieldValue `json:"fields,omitempty"`
 	// Cut names the fields whose values are too long to store.
@@ -47,7 +47,7 @@ type fieldValue struct {
 	After  string `json:"after"`
 }
 
-func changeOf(c history.Change) change {
+func changeOf(c changes.Change) change {
 	out := change{
 		Change: c.ID, Item: c.Item, At: c.At, Kind: c.Kind, By: by{c.By.Name, c.By.Worktree, c.By.Host},
 		Cut: c.Cut, Comment: c.Comment, StolenFrom: c.StolenFrom, Undoes: c.Undoes,
@@ -59,7 +59,7 @@ func changeOf(c history.Change) change {
 }
 
 // summary describes a change on one line. A brief summary has the beginnings of long values.
-func summary(c history.Change, brief bool) string {
+func summary(c changes.Change, brief bool) string {
 	const maximum = 60
 	quote := func(s string) string {
 		if s = cleantext.Line(s); brief {
@@ -77,7 +77,7 @@ func summary(c history.Change, brief bool) string {
 	if c.Comment != nil {
 		parts = append(parts, quote(c.Comment.Body))
 	}
-	if c.Kind == history.Elsewhere {
+	if c.Kind == changes.Elsewhere {
 		parts = append(parts, "by another program; the changes are unknown")
 	}
 	if c.StolenFrom != "" {
@@ -99,7 +99,7 @@ latest changes of all items. The history contains the last %d changes of each it
 or tic. A change by another program appears as "elsewhere".
 
 In a pipe, each line has change, item, time, kind, agent, and changed fields, separated by
-tabs.`, history.MaxChanges),
+tabs.`, changes.MaxChanges),
 		Example: fmt.Sprintf("  %[1]s log 3\n  %[1]s log --json", c.Program),
 		Args:    app.Args(0, 1, "none or ID"), ValidArgsFunction: c.CompleteItem,
 	}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/changes"
 )
 
 // Archive is the content of a store.
@@ -42,7 +42,7 @@ type Record struct {
 	LostChildren   []item.ID
 	LostDependents []item.ID
 	// History are its changes, the latest last.
-	History []history.Change
+	History []changes.Change
 	// Text is the file of the item, "" if it contains nothing but the fields.
 	Text string
 }
@@ -88,7 +88,7 @@ func (r Record) form() string {
 	}
 	r.Labels = append([]string{}, r.Labels...)
 	r.Comments = append([]item.Comment{}, r.Comments...)
-	r.History = append([]history.Change{}, r.History...)
+	r.History = append([]changes.Change{}, r.History...)
 	r.Former = append([]item.Former{}, r.Former...)
 	text, err := json.Marshal(r)
 	if err != nil { // these types always encode

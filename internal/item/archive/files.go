@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
@@ -30,7 +30,7 @@ type LinkName func(created string) (string, bool)
 
 // Read returns the archive of the files of a store, by name, and of the histories of its
 // items.
-func Read(files map[string]string, histories map[item.ID][]history.Change, link LinkName) (Archive, error) {
+func Read(files map[string]string, histories map[item.ID][]changes.Change, link LinkName) (Archive, error) {
 	a := Archive{Files: maps.Clone(files)}
 	if err := a.readConfig(files[configName]); err != nil {
 		return Archive{}, err

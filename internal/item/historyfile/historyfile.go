@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/claimfile"
-	"github.com/copse-dev/copse/internal/item/history"
 )
 
 // Directory is the directory of histories in a store that clones share.
@@ -30,7 +30,7 @@ func Name(id item.ID, created string) string { return claimfile.Key(id, created)
 
 // Log is the history of an item.
 type Log struct {
-	Changes []history.Change
+	Changes []changes.Change
 	// Seen is the time of an update that changed no field: it is not a change of the history, and
 	// no other program made it.
 	Seen string
@@ -43,7 +43,7 @@ type seen struct {
 
 // line is any line of the file.
 type line struct {
-	history.Change
+	changes.Change
 	seen
 }
 
@@ -81,7 +81,7 @@ func (l Log) Text() (string, error) {
 			return "", err
 		}
 	}
-	for i, c := range slices.Backward(history.Bounded(l.Changes)) {
+	for i, c := range slices.Backward(changes.Bounded(l.Changes)) {
 		if err := add(c); err != nil {
 			return "", err
 		}
@@ -118,7 +118,7 @@ func Union(logs ...Log) Log {
 			}
 		}
 	}
-	slices.SortStableFunc(all.Changes, func(a, b history.Change) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(all.Changes, func(a, b changes.Change) int { return cmp.Compare(a.At, b.At) })
 	return all
 }
 

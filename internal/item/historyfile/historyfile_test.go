@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/claim"
-	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/historyfile"
 )
 
@@ -20,8 +20,8 @@ func drawn(t *rapid.T, label string) historyfile.Log {
 	for i := range rapid.IntRange(0, 6).Draw(t, label) {
 		n := rapid.IntRange(0, 20).Draw(t, "change")
 		text := rapid.String().Draw(t, "title")
-		log = historyfile.Union(log, historyfile.Log{Changes: []history.Change{{
-			ID: fmt.Sprint("c", n), Item: 1, At: fmt.Sprintf("2026-01-02T03:04:05.%03dZ", n), Kind: history.Updated,
+		log = historyfile.Union(log, historyfile.Log{Changes: []changes.Change{{
+			ID: fmt.Sprint("c", n), Item: 1, At: fmt.Sprintf("2026-01-02T03:04:05.%03dZ", n), Kind: changes.Updated,
 			By: claim.Agent{Name: fmt.Sprint(i)}, Before: item.Patch{Title: &text, Parent: new(item.ID(0))}, After: item.Patch{DependsOn: new([]item.ID{})},
 		}}})
 	}
@@ -66,9 +66,9 @@ func TestProperties(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	var log historyfile.Log
-	for i := range 2 * history.MaxChanges {
-		c := history.NewChange(history.Updated, 1, claim.Agent{}, fmt.Sprintf("2026-01-02T03:04:%02d.%03dZ", i/1000, i%1000))
-		c.After.Description = new(strings.Repeat("x", history.MaxText))
+	for i := range 2 * changes.MaxChanges {
+		c := changes.NewChange(changes.Updated, 1, claim.Agent{}, fmt.Sprintf("2026-01-02T03:04:%02d.%03dZ", i/1000, i%1000))
+		c.After.Description = new(strings.Repeat("x", changes.MaxText))
 		log.Changes = append(log.Changes, c)
 	}
 	s := text(t, log)
@@ -76,7 +76,7 @@ func TestDamaged(t *testing.T) {
 		t.Errorf("it has %d bytes", len(s))
 	}
 	n := len(historyfile.Parse(s).Changes)
-	if n == 0 || n > history.MaxChanges {
+	if n == 0 || n > changes.MaxChanges {
 		t.Errorf("it has %d changes", n)
 	}
 	for _, damaged := range []string{s[:len(s)-10], "{\n" + s, s + "null\n[]\n\"x\"\n"} {
@@ -90,7 +90,7 @@ func TestDamaged(t *testing.T) {
 // the time of the clock, does not make it an update that another program made.
 func TestLast(t *testing.T) {
 	t.Parallel()
-	log := historyfile.Log{Seen: "2026-01-02T03:04:05.001Z", Changes: []history.Change{{At: "2026-01-02T03:04:05.003Z"}, {At: "2026-01-02T03:04:05.002Z"}}}
+	log := historyfile.Log{Seen: "2026-01-02T03:04:05.001Z", Changes: []changes.Change{{At: "2026-01-02T03:04:05.003Z"}, {At: "2026-01-02T03:04:05.002Z"}}}
 	if got := log.Last(); got != "2026-01-02T03:04:05.003Z" {
 		t.Errorf("got %s", got)
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/claim"
-	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/xec/family"
@@ -187,7 +187,7 @@ func testClaimsStolen(t *testing.T, p Project) {
 	diff(t, "stolen from", ada.String(), got.Claim.StolenFrom)
 	diff(t, "claims", map[item.ID]string{1: "bob", 2: "ada"}, ada.held())
 	bob.change(2, item.Patch{Status: new("done"), Steal: true})
-	for id, kind := range map[item.ID]history.Kind{1: history.Stolen, 2: history.Updated} {
+	for id, kind := range map[item.ID]changes.Kind{1: changes.Stolen, 2: changes.Updated} {
 		log := ada.history(id)
 		last := log[len(log)-1]
 		if last.Kind != kind || last.By.Name != "bob" || last.StolenFrom != ada.String() {

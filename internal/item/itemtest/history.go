@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // tell describes a change, without values that differ in every run.
-func tell(c history.Change) string {
+func tell(c changes.Change) string {
 	text := fmt.Sprintf("%s #%d", c.Kind, c.Item)
 	if c.By.Name != "" {
 		text = c.By.Name + " " + text
@@ -31,7 +31,7 @@ func tell(c history.Change) string {
 	return text
 }
 
-func told(log []history.Change) string {
+func told(log []changes.Change) string {
 	lines := make([]string, len(log))
 	for i, c := range log {
 		lines[i] = tell(c)
@@ -66,13 +66,13 @@ ada updated #2 labels "l" to "a, b" parent "" to "#1" depends_on "" to "#1" desc
 bob updated #2 iteration "default" to "next" assignee "" to "eve" labels "a, b" to "" parent "#1" to ""
 bob deleted #2`
 	diff(t, "of a deleted item", two, told(ada.history(2)))
-	changes := 7
+	made := 7
 	if ada.Capabilities().Deletion != storage.Final {
 		if _, err := ada.Restore(ada.ctx, 2); err != nil {
 			t.Fatal(err)
 		}
 		diff(t, "of a restored item", two+"\nada restored #2", told(bob.history(2)))
-		changes++
+		made++
 	}
 	log := ada.history(1)
 	diff(t, "history", `ada created #1
@@ -89,7 +89,7 @@ ada commented #1 "a comment"`, told(log))
 		t.Errorf("the changes are named %v", names)
 	}
 	all := ada.history(0)
-	if len(all) != changes || !slices.IsSortedFunc(all, func(a, b history.Change) int { return strings.Compare(a.At, b.At) }) {
+	if len(all) != made || !slices.IsSortedFunc(all, func(a, b changes.Change) int { return strings.Compare(a.At, b.At) }) {
 		t.Errorf("of all items:\n%s", told(all))
 	}
 	if _, err := ada.History(ada.ctx, 7); !item.IsNotFound(err) {
@@ -101,17 +101,17 @@ func testHistoryBounded(t *testing.T, p Project) {
 	ada, _ := p.two(t)
 	ada.create(item.Draft{Title: "x"})
 	const more = 5
-	for i := range history.MaxChanges + more {
+	for i := range changes.MaxChanges + more {
 		ada.change(1, item.Patch{Title: new(fmt.Sprint("title ", i))})
 	}
 	log := ada.history(1)
-	if len(log) != history.MaxChanges || !strings.Contains(tell(log[0]), fmt.Sprintf("to %q", fmt.Sprint("title ", more))) {
+	if len(log) != changes.MaxChanges || !strings.Contains(tell(log[0]), fmt.Sprintf("to %q", fmt.Sprint("title ", more))) {
 		t.Errorf("%d changes, the first is %s", len(log), tell(log[0]))
 	}
-	if maximum := ada.Capabilities().Limits.Description; maximum != 0 && maximum <= history.MaxText {
+	if maximum := ada.Capabilities().Limits.Description; maximum != 0 && maximum <= changes.MaxText {
 		return // no value is too long
 	}
-	ada.change(1, item.Patch{Description: new(strings.Repeat("x", history.MaxText+1)), Assignee: new("eve")})
+	ada.change(1, item.Patch{Description: new(strings.Repeat("x", changes.MaxText+1)), Assignee: new("eve")})
 	log = ada.history(1)
 	last := log[len(log)-1]
 	diff(t, "cut", []string{"description"}, last.Cut)
@@ -177,7 +177,7 @@ func testUndo(t *testing.T, p Project) {
 	diff(t, "undone undoing", "by mistake", ada.item(3).Title)
 }
 
-func lastOf(log []history.Change) history.Change { return log[len(log)-1] }
+func lastOf(log []changes.Change) changes.Change { return log[len(log)-1] }
 
 func testUndoRefused(t *testing.T, p Project) {
 	ada, bob := p.two(t)
@@ -188,7 +188,7 @@ func testUndoRefused(t *testing.T, p Project) {
 		t.Helper()
 		before := ada.item(1)
 		_, err := bob.Undo(bob.ctx, 1, change, false)
-		if _, ok := errors.AsType[*history.UndoError](err); !ok || !strings.Contains(err.Error(), reason) {
+		if _, ok := errors.AsType[*changes.UndoError](err); !ok || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%s: got %v, want %q", what, err, reason)
 		}
 		diff(t, what, before, ada.item(1))

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/claim"
-	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/itemtest/dense"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/xec/family"
@@ -123,7 +123,7 @@ func (a agent) change(id item.ID, p item.Patch) item.Item {
 	return it
 }
 
-func (a agent) history(id item.ID) []history.Change {
+func (a agent) history(id item.ID) []changes.Change {
 	a.t.Helper()
 	log, err := a.History(a.ctx, id)
 	if err != nil {
@@ -132,7 +132,7 @@ func (a agent) history(id item.ID) []history.Change {
 	return log
 }
 
-func (a agent) undo(id item.ID, change string) history.Change {
+func (a agent) undo(id item.ID, change string) changes.Change {
 	a.t.Helper()
 	c, err := a.Undo(a.ctx, id, change, false)
 	if err != nil {

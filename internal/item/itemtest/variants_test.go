@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/claim"
-	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/itemtest"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
@@ -119,7 +119,7 @@ func (t *tracker) Release(ctx context.Context, id item.ID, steal bool) (claim.Cl
 	return t.Store.Release(ctx, id, steal)
 }
 
-func (t *tracker) Undo(ctx context.Context, id item.ID, change string, steal bool) (history.Change, error) {
+func (t *tracker) Undo(ctx context.Context, id item.ID, change string, steal bool) (changes.Change, error) {
 	defer t.changed()
 	return t.Store.Undo(ctx, id, change, steal)
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/claim"
-	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/local/claimbook"
 	"github.com/copse-dev/copse/internal/item/storage"
 )
@@ -28,7 +28,7 @@ func (w *writer) claim(ctx context.Context, r storage.ClaimRequest) (storage.Cla
 		return err
 	})
 	if err == nil && got.Claim.StolenFrom != "" && got.Claim.Since.Equal(got.Claim.Renewed) {
-		err = w.record(&got.Item, history.Change{Kind: history.Stolen, StolenFrom: got.Claim.StolenFrom})
+		err = w.record(&got.Item, changes.Change{Kind: changes.Stolen, StolenFrom: got.Claim.StolenFrom})
 	}
 	return got, err
 }
@@ -84,7 +84,7 @@ func (w *writer) release(ctx context.Context, id item.ID, steal bool) (claim cla
 		return err
 	})
 	if err == nil && was && !w.by.Shares(claim.Holder) {
-		err = w.record(&it, history.Change{Kind: history.Stolen, StolenFrom: claim.Holder.String()})
+		err = w.record(&it, changes.Change{Kind: changes.Stolen, StolenFrom: claim.Holder.String()})
 	}
 	return claim, was, err
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/claimbook"
 	"github.com/copse-dev/copse/internal/item/local/layout"
@@ -20,7 +20,7 @@ import (
 
 // logFile returns the file of the history of an item with one more change; nil adds only that
 // it was updated. before is the item as it is without the change.
-func (w *writer) logFile(before *item.Item, c *history.Change, updated string) (lockedstore.File, error) {
+func (w *writer) logFile(before *item.Item, c *changes.Change, updated string) (lockedstore.File, error) {
 	if c != nil {
 		c.Undoes = w.undoes
 		c.StolenFrom = cmp.Or(c.StolenFrom, w.stolen)
@@ -29,8 +29,8 @@ func (w *writer) logFile(before *item.Item, c *history.Change, updated string) (
 }
 
 // record adds a change to the history of an item whose file stays as it is.
-func (w *writer) record(it *item.Item, c history.Change) error {
-	made := history.NewChange(c.Kind, it.ID, w.by, w.timestamp())
+func (w *writer) record(it *item.Item, c changes.Change) error {
+	made := changes.NewChange(c.Kind, it.ID, w.by, w.timestamp())
 	made.StolenFrom = c.StolenFrom
 	file, err := w.logFile(it, &made, "")
 	if err != nil {
@@ -40,7 +40,7 @@ func (w *writer) record(it *item.Item, c history.Change) error {
 }
 
 // History implements [storage.Backend].
-func (s *Store) History(ctx context.Context, id item.ID) ([]history.Change, error) {
+func (s *Store) History(ctx context.Context, id item.ID) ([]changes.Change, error) {
 	f, err := s.find(ctx)
 	if err != nil {
 		return nil, err
@@ -61,10 +61,10 @@ func (s *Store) History(ctx context.Context, id item.ID) ([]history.Change, erro
 		return nil, err
 	}
 	log, err := f.history.Of(root, &it)
-	if history.After(it.Updated, log.Last()) {
-		log.Changes = append(log.Changes, history.Change{Item: id, At: it.Updated, Kind: history.Elsewhere})
+	if changes.After(it.Updated, log.Last()) {
+		log.Changes = append(log.Changes, changes.Change{Item: id, At: it.Updated, Kind: changes.Elsewhere})
 	}
-	return history.Bounded(log.Changes), err
+	return changes.Bounded(log.Changes), err
 }
 
 // everyItem returns the items that there are, deleted ones included.
@@ -82,7 +82,7 @@ func (f *directory) everyItem(root *os.Root) ([]*item.Summary, error) {
 }
 
 // Undo implements [storage.Backend].
-func (s *Store) Undo(ctx context.Context, id item.ID, change string, steal bool) (c history.Change, err error) {
+func (s *Store) Undo(ctx context.Context, id item.ID, change string, steal bool) (c changes.Change, err error) {
 	err = s.change(ctx, func(w *writer) error {
 		c, err = w.undo(ctx, id, change, steal)
 		return err
@@ -90,21 +90,21 @@ func (s *Store) Undo(ctx context.Context, id item.ID, change string, steal bool)
 	return c, err
 }
 
-func (w *writer) undo(ctx context.Context, id item.ID, change string, steal bool) (history.Change, error) {
+func (w *writer) undo(ctx context.Context, id item.ID, change string, steal bool) (changes.Change, error) {
 	it, deleted, err := reader.Anywhere(w.tx.Root(), id)
 	if err != nil {
-		return history.Change{}, err
+		return changes.Change{}, err
 	}
 	log, err := w.history.Of(w.tx.Root(), &it)
 	if err != nil {
-		return history.Change{}, err
+		return changes.Change{}, err
 	}
-	u, err := history.PlanUndo(&it, deleted, log.Changes, change)
+	u, err := changes.PlanUndo(&it, deleted, log.Changes, change)
 	if err != nil {
-		return history.Change{}, err
+		return changes.Change{}, err
 	}
 	if w.stolen, err = w.checkHolder(ctx, &it.Summary, steal); err != nil {
-		return history.Change{}, err
+		return changes.Change{}, err
 	}
 	w.undoes = u.Change.ID
 	u.Patch.Steal = steal
@@ -140,7 +140,7 @@ func (w *writer) deleteAlone(ctx context.Context, it item.Item, change string, s
 		return err
 	}
 	if others := slices.Concat(s.Children(it.ID), s.Dependents(it.ID)); len(others) > 0 {
-		return &history.UndoError{ID: it.ID, Change: change, Reason: "work item #" + others[0].ID.String() + " refers to it since; delete it if nobody needs it"}
+		return &changes.UndoError{ID: it.ID, Change: change, Reason: "work item #" + others[0].ID.String() + " refers to it since; delete it if nobody needs it"}
 	}
 	return w.delete(ctx, it.ID, "", steal)
 }
@@ -165,7 +165,7 @@ func (w *writer) removeComment(id item.ID, c item.Comment) error {
 		return layout.Unchangeable(id, err)
 	}
 	content.SetComments(slices.Delete(slices.Clone(before.Comments), at, at+1))
-	change := history.NewChange(history.Uncommented, id, w.by, now)
+	change := changes.NewChange(changes.Uncommented, id, w.by, now)
 	change.Comment = &c
 	_, err = w.saveChange(&before, content, &change)
 	return err
@@ -173,7 +173,7 @@ func (w *writer) removeComment(id item.ID, c item.Comment) error {
 
 // saveChange writes the changed file of an item after its history, and returns what it has
 // now. A nil change is that of an update that changed no field.
-func (w *writer) saveChange(before *item.Item, content *ticfile.File, c *history.Change) (item.Item, error) {
+func (w *writer) saveChange(before *item.Item, content *ticfile.File, c *changes.Change) (item.Item, error) {
 	file, err := layout.File(layout.Items, before.ID, content)
 	if err != nil {
 		return item.Item{}, err

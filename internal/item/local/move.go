@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/local/exchange"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/moved"
@@ -23,7 +23,7 @@ import (
 const movedName = "moved"
 
 // Histories are the changes of items, the latest last.
-type Histories map[item.ID][]history.Change
+type Histories map[item.ID][]changes.Change
 
 // Leave calls do with all files of the store, and the histories of its items, while nobody else
 // changes it, and records the store that do returns as the new place of the items. A store that was

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/claim"
-	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/births"
 	"github.com/copse-dev/copse/internal/item/local/claimbook"
@@ -208,7 +208,7 @@ func (w *writer) add(config *ticfile.Config, it item.Item) error {
 		return err
 	}
 	// In this order, at worst a number is lost.
-	made := history.NewChange(history.Created, it.ID, w.by, it.Created)
+	made := changes.NewChange(changes.Created, it.ID, w.by, it.Created)
 	log, err := w.logFile(&it, &made, "")
 	if err != nil {
 		return err
@@ -281,8 +281,8 @@ func (w *writer) write(config *ticfile.Config, content *ticfile.File, before ite
 		return item.Item{}, itemdir.Broken(layout.Items, before.ID, err)
 	}
 	after.ID, after.Link = before.ID, before.Link.With(p)
-	var change *history.Change
-	if made, any := history.NewUpdate(&before, &after, w.by); any {
+	var change *changes.Change
+	if made, any := changes.NewUpdate(&before, &after, w.by); any {
 		made.StolenFrom = stolen
 		change = &made
 	}
@@ -303,7 +303,7 @@ func (w *writer) addComment(id item.ID, c item.Comment) (item.Comment, error) {
 	if err := content.AddComment(id, c); err != nil {
 		return item.Comment{}, layout.Unchangeable(id, err)
 	}
-	change := history.NewComment(id, c, w.by)
+	change := changes.NewComment(id, c, w.by)
 	_, err = w.saveChange(&before, content, &change)
 	return c, err
 }
@@ -373,7 +373,7 @@ func (w *writer) delete(ctx context.Context, id item.ID, seen item.Fingerprint, 
 	}
 	return w.claims.Change(ctx, w.tx, func(c *claimbook.Tx) error {
 		return c.Finish(&it.Summary, steal, func(stolen string) error {
-			change := w.moved(history.Deleted, id)
+			change := w.moved(changes.Deleted, id)
 			change.StolenFrom = stolen
 			return w.trash().Delete(id, preview, change)
 		})
@@ -388,7 +388,7 @@ func (w *writer) restore(id item.ID) (item.Item, error) {
 	if _, _, err := layout.Open(w.tx.Root(), layout.Trash, id); err != nil {
 		return item.Item{}, err
 	}
-	if err := w.trash().Restore(id, w.moved(history.Restored, id)); err != nil {
+	if err := w.trash().Restore(id, w.moved(changes.Restored, id)); err != nil {
 		return item.Item{}, err
 	}
 	_, it, err := layout.Open(w.tx.Root(), layout.Items, id)
@@ -396,8 +396,8 @@ func (w *writer) restore(id item.ID) (item.Item, error) {
 }
 
 // moved returns the change of an item that goes to the trash, or comes from it.
-func (w *writer) moved(kind history.Kind, id item.ID) history.Change {
-	c := history.NewChange(kind, id, w.by, w.timestamp())
+func (w *writer) moved(kind changes.Kind, id item.ID) changes.Change {
+	c := changes.NewChange(kind, id, w.by, w.timestamp())
 	c.Undoes = w.undoes
 	return c
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
@@ -151,7 +151,7 @@ func (s *Store) Deleted(ctx context.Context) ([]storage.Trashed, []item.Warning,
 }
 
 // History implements [storage.Historian].
-func (s *Store) History(ctx context.Context, id item.ID) (log []history.Change, err error) {
+func (s *Store) History(ctx context.Context, id item.ID) (log []changes.Change, err error) {
 	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
 		p, err := s.project(ctx, db)
 		if err != nil {
@@ -169,7 +169,7 @@ func (s *Store) History(ctx context.Context, id item.ID) (log []history.Change, 
 }
 
 // Undo implements [storage.Historian].
-func (s *Store) Undo(ctx context.Context, id item.ID, change string, steal bool) (undone history.Change, err error) {
+func (s *Store) Undo(ctx context.Context, id item.ID, change string, steal bool) (undone changes.Change, err error) {
 	_, _, err = s.change(ctx, func(w *write.Writer) (item.ID, error) {
 		undone, err = w.Undo(id, change, steal)
 		return id, err

@@ -7,8 +7,8 @@ import (
 	"context"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/claim"
-	"github.com/copse-dev/copse/internal/item/history"
 )
 
 // Backend stores the items of one project. The callers that read and change items own this
@@ -90,15 +90,15 @@ type Claimer interface {
 }
 
 // Historian records who changed what and when. Each change of an item through the backend, and each
-// theft of a claim, is in the history or did not happen; an item keeps [history.MaxChanges] changes.
+// theft of a claim, is in the history or did not happen; an item keeps [changes.MaxChanges] changes.
 type Historian interface {
 	// History returns the changes of an item, including a deleted one, the latest last; for 0, the
-	// latest [history.MaxChanges] changes of all items. If a program without history changed the item, the
+	// latest [changes.MaxChanges] changes of all items. If a program without history changed the item, the
 	// last change is of the kind Elsewhere.
-	History(ctx context.Context, id item.ID) ([]history.Change, error)
+	History(ctx context.Context, id item.ID) ([]changes.Change, error)
 
-	// Undo undoes a change of an item according to [history.PlanUndo], and returns that change. The error
-	// can be a *history.UndoError, or a *HeldError if another agent holds the item, unless steal ends that
+	// Undo undoes a change of an item according to [changes.PlanUndo], and returns that change. The error
+	// can be a *changes.UndoError, or a *HeldError if another agent holds the item, unless steal ends that
 	// claim, too.
-	Undo(ctx context.Context, id item.ID, change string, steal bool) (history.Change, error)
+	Undo(ctx context.Context, id item.ID, change string, steal bool) (changes.Change, error)
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/changes"
 )
 
 // ErrNoProject reports that there is no store of items.
@@ -58,7 +58,7 @@ func IsRefusal(err error) bool {
 	_, config := errors.AsType[*ConfigError](err)
 	_, held := errors.AsType[*HeldError](err)
 	_, nothing := errors.AsType[*item.NothingToClaimError](err)
-	_, undo := errors.AsType[*history.UndoError](err)
+	_, undo := errors.AsType[*changes.UndoError](err)
 	_, store := errors.AsType[*StoreError](err)
 	return store || invalid || changed || broken || config || held || nothing || undo || item.IsNotFound(err)
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/claim"
-	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/postgres"
@@ -98,7 +98,7 @@ func everything(t *testing.T, s storage.Store) string {
 			t.Fatal(err)
 		}
 		// A store finds these in the files of items; they are not part of a history.
-		log = slices.DeleteFunc(log, func(c history.Change) bool { return c.Kind == history.Elsewhere })
+		log = slices.DeleteFunc(log, func(c changes.Change) bool { return c.Kind == changes.Elsewhere })
 		lines = append(lines, it, log)
 	}
 	for _, it := range all.List(config, item.Filter{All: true}) {

@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/claim"
-	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/storage"
 )
 
@@ -86,7 +86,7 @@ func (d dense) patch(p item.Patch, number func(item.ID) item.ID) item.Patch {
 	return p
 }
 
-func (d dense) change(c history.Change) history.Change {
+func (d dense) change(c changes.Change) changes.Change {
 	c.Item, c.Before, c.After = d.n.dense(c.Item), d.patch(c.Before, d.n.dense), d.patch(c.After, d.n.dense)
 	return c
 }
@@ -128,8 +128,8 @@ func (d dense) error(err error) error {
 	if e, ok := errors.AsType[*storage.HeldError](err); ok {
 		return &storage.HeldError{ID: number(e.ID), Claim: e.Claim}
 	}
-	if e, ok := errors.AsType[*history.UndoError](err); ok {
-		return &history.UndoError{ID: number(e.ID), Change: e.Change, Reason: d.text(e.Reason)}
+	if e, ok := errors.AsType[*changes.UndoError](err); ok {
+		return &changes.UndoError{ID: number(e.ID), Change: e.Change, Reason: d.text(e.Reason)}
 	}
 	return err
 }
@@ -223,7 +223,7 @@ func (d dense) Release(ctx context.Context, id item.ID, steal bool) (claim.Claim
 }
 
 // History implements [storage.Historian].
-func (d dense) History(ctx context.Context, id item.ID) ([]history.Change, error) {
+func (d dense) History(ctx context.Context, id item.ID) ([]changes.Change, error) {
 	log, err := d.Backend.History(ctx, d.n.real(id))
 	for i, c := range log {
 		log[i] = d.change(c)
@@ -232,7 +232,7 @@ func (d dense) History(ctx context.Context, id item.ID) ([]history.Change, error
 }
 
 // Undo implements [storage.Historian].
-func (d dense) Undo(ctx context.Context, id item.ID, change string, steal bool) (history.Change, error) {
+func (d dense) Undo(ctx context.Context, id item.ID, change string, steal bool) (changes.Change, error) {
 	c, err := d.Backend.Undo(ctx, d.n.real(id), change, steal)
 	return d.change(c), d.error(err)
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/merge"
@@ -130,7 +130,7 @@ func (r rewriting) Replace(old, with merge.Tree) error {
 
 // Restore is of remerge.Files.
 func (r rewriting) Restore(id item.ID) (bool, error) {
-	err := r.Trash.Restore(id, history.Change{})
+	err := r.Trash.Restore(id, changes.Change{})
 	if storage.IsRefusal(err) {
 		return false, nil
 	}

@@ -18,7 +18,7 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/historyfile"
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
@@ -85,12 +85,12 @@ func (d Dir) Of(root *os.Root, it *item.Item) (historyfile.Log, error) {
 // change was made.
 func (d Dir) Knows(root *os.Root, it *item.Summary, change string) (bool, error) {
 	log, err := d.read(root, it, layout.Renumberings(root))
-	return slices.ContainsFunc(log.Changes, func(c history.Change) bool { return c.ID == change }), err
+	return slices.ContainsFunc(log.Changes, func(c changes.Change) bool { return c.ID == change }), err
 }
 
 // With returns the file of the history of an item with one more change; nil adds only that the
 // item was updated at a time. before is the item as it is without the change.
-func (d Dir) With(tx *lockedstore.Tx, before *item.Item, c *history.Change, updated string) (lockedstore.File, error) {
+func (d Dir) With(tx *lockedstore.Tx, before *item.Item, c *changes.Change, updated string) (lockedstore.File, error) {
 	log, err := d.Of(tx.Root(), before)
 	if err != nil {
 		return lockedstore.File{}, err
@@ -104,7 +104,7 @@ func (d Dir) With(tx *lockedstore.Tx, before *item.Item, c *history.Change, upda
 }
 
 // File returns the file of the history of an item that has these changes.
-func (d Dir) File(tx *lockedstore.Tx, it *item.Summary, changes []history.Change) (lockedstore.File, error) {
+func (d Dir) File(tx *lockedstore.Tx, it *item.Summary, changes []changes.Change) (lockedstore.File, error) {
 	return d.file(tx, it, historyfile.Log{Changes: changes})
 }
 
@@ -134,7 +134,7 @@ func (d Dir) Remove(tx *lockedstore.Tx, it *item.Summary) error {
 
 // Latest returns the latest changes of items, the latest last. It reads only the histories that
 // there are. items is called only if there are any.
-func (d Dir) Latest(root *os.Root, items func() ([]*item.Summary, error)) ([]history.Change, error) {
+func (d Dir) Latest(root *os.Root, items func() ([]*item.Summary, error)) ([]changes.Change, error) {
 	names, err := layout.Names(root, string(d))
 	if err != nil || len(names) == 0 {
 		return nil, err
@@ -151,7 +151,7 @@ func (d Dir) Latest(root *os.Root, items func() ([]*item.Summary, error)) ([]his
 	for _, r := range records {
 		moved[r.To] = true
 	}
-	var all []history.Change
+	var all []changes.Change
 	for _, it := range list {
 		if !has[historyfile.Name(it.ID, it.Created)] && !moved[it.ID] {
 			continue
@@ -165,6 +165,6 @@ func (d Dir) Latest(root *os.Root, items func() ([]*item.Summary, error)) ([]his
 			all = append(all, c)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b history.Change) int { return cmp.Compare(a.At, b.At) })
-	return history.Bounded(all), nil
+	slices.SortStableFunc(all, func(a, b changes.Change) int { return cmp.Compare(a.At, b.At) })
+	return changes.Bounded(all), nil
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/relation"
 	"github.com/copse-dev/copse/internal/item/ticfile"
@@ -12,7 +12,7 @@ import (
 )
 
 // bringBack restores the relations of a restored item, as far as they are possible.
-func (t Trash) bringBack(id item.ID, change history.Change) error {
+func (t Trash) bringBack(id item.ID, change changes.Change) error {
 	r := &restoration{Trash: t, id: id, items: map[item.ID]*opened{}, trash: map[item.ID]*opened{}}
 	it, err := r.open(id)
 	if err != nil {

@@ -30,7 +30,7 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/historydir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
@@ -61,7 +61,7 @@ type pending struct {
 	Children   []item.ID `json:"children,omitempty"`
 	Dependents []item.ID `json:"dependents,omitempty"`
 	// Change is what the history of the item gets.
-	Change history.Change `json:"change,omitzero"`
+	Change changes.Change `json:"change,omitzero"`
 }
 
 // steps returns the item that it is done to, and the directories that its file moves
@@ -75,7 +75,7 @@ func (p pending) steps() (id item.ID, from, to string) {
 
 // Delete deletes an item. change is what its history gets, and the time of the deletion. The
 // preview says which others refer to the item.
-func (t Trash) Delete(id item.ID, p item.Preview, change history.Change) error {
+func (t Trash) Delete(id item.ID, p item.Preview, change changes.Change) error {
 	if _, err := t.Tx.Root().Lstat(layout.Trashed(id)); !errors.Is(err, fs.ErrNotExist) {
 		return &item.InvalidError{
 			Field:   "id",
@@ -86,7 +86,7 @@ func (t Trash) Delete(id item.ID, p item.Preview, change history.Change) error {
 }
 
 // Restore brings a deleted item back. change is what its history gets; the zero Change is none.
-func (t Trash) Restore(id item.ID, change history.Change) error {
+func (t Trash) Restore(id item.ID, change changes.Change) error {
 	return t.perform(pending{Restore: id, Change: change})
 }
 
@@ -162,7 +162,7 @@ func (t Trash) follow(p pending) error {
 }
 
 // withChange returns files with the history of an item that was moved, before the last of them.
-func (t Trash) withChange(c history.Change, it *item.Item, files []lockedstore.File) ([]lockedstore.File, error) {
+func (t Trash) withChange(c changes.Change, it *item.Item, files []lockedstore.File) ([]lockedstore.File, error) {
 	if c.ID == "" { // recorded by an earlier version
 		return files, nil
 	}

@@ -20,7 +20,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/postgres/address"
 	"github.com/copse-dev/copse/internal/item/postgres/bounded"
 	"github.com/copse-dev/copse/internal/item/storage"
@@ -81,7 +81,7 @@ func isOurs(err error) bool {
 	_, config := errors.AsType[*storage.ConfigError](err)
 	_, held := errors.AsType[*storage.HeldError](err)
 	_, nothing := errors.AsType[*item.NothingToClaimError](err)
-	_, undo := errors.AsType[*history.UndoError](err)
+	_, undo := errors.AsType[*changes.UndoError](err)
 	return held || nothing || undo || store || invalid || changed || config || item.IsNotFound(err) || errors.Is(err, storage.ErrNoProject)
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/archive"
-	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/moved"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
@@ -155,7 +155,7 @@ func (w *Writer) Archive() (archive.Archive, error) {
 			r.Comments = append(r.Comments, item.Comment{Author: author, Date: date, Body: body})
 		}},
 		{"select item_id, entry, '', '' from copse.history where project_id = $1 order by item_id, seq", func(id item.ID, entry, _, _ string) {
-			var c history.Change
+			var c changes.Change
 			if json.Unmarshal([]byte(entry), &c) == nil {
 				r := record(id)
 				r.History = append(r.History, c)

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/claim"
-	"github.com/copse-dev/copse/internal/item/history"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 	"github.com/copse-dev/copse/internal/item/storage"
@@ -128,7 +128,7 @@ func (w *Writer) endClaim(id item.ID) {
 }
 
 func (w *Writer) logTheft(id item.ID, from *claim.Claim) error {
-	theft := w.entry(history.Stolen, id)
+	theft := w.entry(changes.Stolen, id)
 	theft.StolenFrom = from.Holder.String()
 	return w.log(theft)
 }

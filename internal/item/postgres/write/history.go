@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
 // log adds a change to the history of an item, which keeps the latest ones. The row of the
 // item must be locked, or be written by an earlier statement of the batch.
-func (w *Writer) log(c history.Change) error {
+func (w *Writer) log(c changes.Change) error {
 	entry, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -20,35 +20,35 @@ func (w *Writer) log(c history.Change) error {
 		select $1, $2, coalesce(pg_catalog.max(seq), 0) + 1, $3, $4 from copse.history where project_id = $1 and item_id = $2`,
 		w.Project.ID, int64(c.Item), c.At, string(entry))
 	w.queue(`delete from copse.history where project_id = $1 and item_id = $2 and seq <=
-		(select pg_catalog.max(seq) from copse.history where project_id = $1 and item_id = $2) - $3`, w.Project.ID, int64(c.Item), int64(history.MaxChanges))
+		(select pg_catalog.max(seq) from copse.history where project_id = $1 and item_id = $2) - $3`, w.Project.ID, int64(c.Item), int64(changes.MaxChanges))
 	return nil
 }
 
 // entry returns a change by the agent of the writer.
-func (w *Writer) entry(kind history.Kind, id item.ID) history.Change {
-	return history.NewChange(kind, id, w.by, w.timestamp())
+func (w *Writer) entry(kind changes.Kind, id item.ID) changes.Change {
+	return changes.NewChange(kind, id, w.by, w.timestamp())
 }
 
 // Undo undoes a change of an item.
-func (w *Writer) Undo(id item.ID, change string, steal bool) (history.Change, error) {
+func (w *Writer) Undo(id item.ID, change string, steal bool) (changes.Change, error) {
 	it, err := row.FindItem(w.ctx, w.tx, w.Project.ID, id, row.Live, row.Deleted)
 	if err != nil {
-		return history.Change{}, err
+		return changes.Change{}, err
 	}
 	log, err := row.History(w.ctx, w.tx, w.Project.ID, id)
 	if err != nil {
-		return history.Change{}, err
+		return changes.Change{}, err
 	}
-	u, err := history.PlanUndo(&it.Item, it.State == row.Deleted, log, change)
+	u, err := changes.PlanUndo(&it.Item, it.State == row.Deleted, log, change)
 	if err != nil {
-		return history.Change{}, err
+		return changes.Change{}, err
 	}
 	if !u.Restore { // a deleted item has no claim
 		if err := w.lockItem(id); err != nil {
-			return history.Change{}, err
+			return changes.Change{}, err
 		}
 		if err := w.checkHolder(id, steal); err != nil {
-			return history.Change{}, err
+			return changes.Change{}, err
 		}
 	}
 	w.undoes = u.Change.ID
@@ -73,7 +73,7 @@ func (w *Writer) discard(id item.ID, change string, steal bool) error {
 		return err
 	}
 	if len(others) > 0 {
-		return &history.UndoError{ID: id, Change: change, Reason: "other items refer to it; delete it if nobody needs it"}
+		return &changes.UndoError{ID: id, Change: change, Reason: "other items refer to it; delete it if nobody needs it"}
 	}
 	return w.Delete(id, "", steal)
 }
@@ -86,7 +86,7 @@ func (w *Writer) takeBack(id item.ID, c item.Comment) error {
 	var a assignments
 	a.set("updated", w.timestamp())
 	w.store(id, a)
-	taken := w.entry(history.Uncommented, id)
+	taken := w.entry(changes.Uncommented, id)
 	taken.Comment, taken.Undoes = &c, w.undoes
 	return w.log(taken)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
@@ -34,7 +34,7 @@ func (w *Writer) Create(d item.Draft) (item.Item, error) {
 	w.queue("update copse.project set next_id = next_id + 1 where id = $1", w.Project.ID)
 	w.knowIteration(it.Iteration)
 	w.insert(row.Item{Item: it, State: row.Live})
-	return it, w.log(w.entry(history.Created, it.ID))
+	return it, w.log(w.entry(changes.Created, it.ID))
 }
 
 // insert adds the row of an item, without its comments.
@@ -130,7 +130,7 @@ func (w *Writer) Update(id item.ID, p item.Patch) (item.Item, error) {
 	if p.Iteration != nil {
 		w.knowIteration(*p.Iteration)
 	}
-	if change, ok := history.NewUpdate(&before, &r.Item, w.by); ok {
+	if change, ok := changes.NewUpdate(&before, &r.Item, w.by); ok {
 		change.Undoes = w.undoes
 		return r.Item, w.log(change)
 	}
@@ -149,7 +149,7 @@ func (w *Writer) AddComment(id item.ID, c item.Comment) (item.Comment, error) {
 	var a assignments
 	a.set("updated", c.Date)
 	w.store(id, a)
-	return c, w.log(history.NewComment(id, c, w.by))
+	return c, w.log(changes.NewComment(id, c, w.by))
 }
 
 // SetDoneStatuses sets which statuses mean done.

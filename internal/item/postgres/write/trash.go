@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/history"
+	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 	"github.com/copse-dev/copse/internal/item/relation"
@@ -55,7 +55,7 @@ func (w *Writer) Delete(id item.ID, seen item.Fingerprint, steal bool) error {
 	a.set("lost_children", sqltext.Numbers(r.Lost.Children))
 	a.set("lost_dependents", sqltext.Numbers(r.Lost.Dependents))
 	w.store(id, a)
-	change := w.entry(history.Deleted, id)
+	change := w.entry(changes.Deleted, id)
 	change.Undoes = w.undoes
 	return w.log(change)
 }
@@ -120,7 +120,7 @@ func (w *Writer) Restore(id item.ID) (item.Item, error) {
 		a.set("lost_dependents", sqltext.Numbers(o.Lost.Dependents))
 		w.store(other, a)
 	}
-	change := w.entry(history.Restored, id)
+	change := w.entry(changes.Restored, id)
 	change.Undoes = w.undoes
 	return it.Item, w.log(change)
 }

@@ -1,6 +1,6 @@
-// Package history describes the changes of work items: [NewUpdate] returns the difference between
+// Package changes describes the changes of work items: [NewUpdate] returns the difference between
 // two versions of an item, and [PlanUndo] decides whether and how a change can be undone.
-package history
+package changes
 
 import (
 	"crypto/rand"
