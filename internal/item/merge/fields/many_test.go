@@ -11,7 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/merge/fields"
 )
 
-// Whoever can push to a branch can write an item with a hundred thousand comments, labels, or
+// A program that pushes to a branch can write an item with a hundred thousand comments, labels, or
 // dependencies. Merging it takes no quadratic time.
 func TestMany(t *testing.T) {
 	t.Parallel()
