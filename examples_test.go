@@ -47,6 +47,28 @@ func roots() []*cobra.Command {
 	return []*cobra.Command{copse.Command(env), tic.Command(env), twigmcp.Command(env)}
 }
 
+// A manual page indents an example by seven columns, and does not wrap it.
+func TestExamplesFitManualPages(t *testing.T) {
+	t.Parallel()
+	const width = 80 - 7
+	var check func(*cobra.Command)
+	check = func(c *cobra.Command) {
+		for line := range strings.Lines(c.Example) {
+			if line = strings.TrimRight(line, "\n"); len(line) > width {
+				t.Errorf("%s has an example of %d columns, more than %d: %q", c.CommandPath(), len(line), width, line)
+			}
+		}
+		for _, below := range c.Commands() {
+			if !below.Hidden { // a hidden command has no page
+				check(below)
+			}
+		}
+	}
+	for _, root := range roots() {
+		check(root)
+	}
+}
+
 // sameAs returns the command that the reference describes in place of another one, "" if it
 // describes the command itself.
 func sameAs(path string) string {

@@ -31,8 +31,8 @@ func Command(env app.Env) *cobra.Command {
 		Long: `Track how branches are stacked, and the Jira issue and pull request of each. The data is in
 .twig/state.json, which copse shares with the program twig. A linked worktree without this file
 uses the file of the main worktree. These commands never change a git branch, GitHub, or Jira.`,
-		Example: `  copse branch init                  # once in each repository
-  copse branch adopt                 # propose parents, issues, and pull requests
+		Example: `  copse branch init    # once in each repository
+  copse branch adopt   # propose parents, issues, and pull requests
   copse branch parent feature/tests feature/login
   copse branch link --jira PROJ-12 --pr 34
   copse branch tree`,

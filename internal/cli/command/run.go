@@ -27,7 +27,7 @@ func (c *cli) run() *cobra.Command {
 		Long: `Print a prompt with the given values of its variables. If standard input is a file or a pipe,
 it is the input text; after a second without input, copse continues without it. Variables without
 a value stay as they are, and stderr names them.`,
-		Example: "  git diff --staged | copse prompt run git write commit-message --uv style=short",
+		Example: "  git diff | copse prompt run git write commit-message --uv style=short",
 		Args:    threeWords, ValidArgsFunction: c.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			catalog, run, found, err := c.find(cmd.Context(), args)

@@ -43,9 +43,9 @@ project.
 Results go to stdout. A table is aligned at a terminal and tab-separated in a pipe; trees and
 the context are the same text in both. --json prints JSON. The exit code is 0 for success, 1 for
 a failure, and 2 for an invalid command line.`,
-		Example: `  copse init                        # set up the current repository
-  copse context                     # show what an assistant sees
-  copse mcp doctor                  # diagnose the connection to your assistant`,
+		Example: `  copse init         # set up the current repository
+  copse context      # show what an assistant sees
+  copse mcp doctor   # diagnose the connection to your assistant`,
 		Version: app.Version(),
 		Args:    app.Expect(expected()),
 		RunE:    app.Help,

@@ -52,7 +52,7 @@ Elsewhere, it does not ask. Without flags, it then sets up only branches, in a f
 ignores. You can run it again: it keeps what exists.`,
 		Example: `  copse init
   copse init --branches --items --client claude-code
-  copse init --all                  # everything, and all clients that copse finds`,
+  copse init --all   # everything, and all clients that copse finds`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, id := range o.clients {
