@@ -18,8 +18,10 @@ type Radar interface {
 // is known of them yet.
 type Conflicts struct {
 	With []Conflicting
-	// AsOf is when they were found.
-	AsOf time.Time
+	// AsOf is when they were found. Earlier means that an earlier search found them, and that they can
+	// have changed.
+	AsOf    time.Time
+	Earlier bool
 }
 
 // Conflicting is a branch, and how many files are in conflict with it.
@@ -38,11 +40,16 @@ func (g *gathering) conflicting(ctx context.Context) *Conflicts {
 	if g.Radar == nil {
 		return nil
 	}
+	began := g.Now()
 	found, asOf := g.Radar.Mine(ctx, radarWait)
-	if len(found) == 0 && !asOf.IsZero() {
+	earlier := asOf.Before(began)
+	switch {
+	case len(found) == 0 && earlier:
+		return &Conflicts{} // an earlier search need not know this state
+	case len(found) == 0:
 		return nil
 	}
-	out := &Conflicts{AsOf: asOf}
+	out := &Conflicts{AsOf: asOf, Earlier: earlier}
 	for _, c := range found {
 		mine := 0
 		for _, h := range c.Holders {

@@ -53,6 +53,9 @@ func (m *Memory) Compare(c projectcontext.Context, earlier Token) Changes {
 	for _, one := range c.Sections {
 		p := presentOf(one, m.clean)
 		was := before.section(one.Name)
+		if was != nil {
+			p.withoutEarlier()
+		}
 		kept := p.remembering(was)
 		now.Sections = append(now.Sections, kept)
 		if sum, covered := earlier.sums[one.Name]; covered && sum == kept.checksum(now.Root) {

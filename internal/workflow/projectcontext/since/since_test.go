@@ -58,6 +58,43 @@ func plain(c since.Changes, name string) []string {
 	return nil
 }
 
+// An answer contains the conflicts that an earlier search found, but a comparison ignores them. An
+// answer without conflicts counts only if copse searched for it.
+func TestConflicts(t *testing.T) {
+	t.Parallel()
+	project := func(c *projectcontext.Conflicts) projectcontext.Context {
+		return with("/r", projectcontext.Section{Name: "project", Title: "Project", Content: projectcontext.Project{
+			Root: "/r", Repository: &projectcontext.Repository{Branch: "a", Conflicts: c},
+		}})
+	}
+	found := func(earlier bool) *projectcontext.Conflicts {
+		return &projectcontext.Conflicts{With: []projectcontext.Conflicting{{Branch: "main", File: "f", Files: 1}}, AsOf: at, Earlier: earlier}
+	}
+	const line = "Conflicts with main (f); get_conflicts lists all files"
+	m := memory(t.TempDir())
+	token := m.Remember(project(found(true)))
+	for i, step := range []struct {
+		now  *projectcontext.Conflicts
+		want []string
+	}{
+		{&projectcontext.Conflicts{}, nil},
+		{nil, []string{"gone: " + line}},
+		{found(true), nil},
+		{nil, nil},
+		{found(false), []string{"new: " + line}},
+		{&projectcontext.Conflicts{}, nil},
+		{found(false), nil},
+		{found(true), nil},
+		{nil, []string{"gone: " + line}},
+	} {
+		c := m.Compare(project(step.now), token)
+		if diff := cmp.Diff(step.want, plain(c, "project")); diff != "" {
+			t.Errorf("step %d: %s", i, diff)
+		}
+		token = c.Token
+	}
+}
+
 // Applied to the earlier facts, the changes give the present ones: each line that changed is
 // there, and no other one. So it is in another process, which knows the token alone.
 func TestChangesAreAllAndOnly(t *testing.T) {

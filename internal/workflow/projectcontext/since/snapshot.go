@@ -3,6 +3,7 @@ package since
 import (
 	"cmp"
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cleantext"
@@ -102,6 +103,18 @@ func (s snapshot) token() Token {
 		t.sums[one.Name] = one.checksum(s.Root)
 	}
 	return t
+}
+
+// withoutEarlier makes the facts that were found before unknown: a fact that has changed since is
+// reported when it is known.
+func (p *present) withoutEarlier() {
+	p.Facts = slices.DeleteFunc(p.Facts, func(f told) bool {
+		if !p.lines[f.Key].Earlier {
+			return false
+		}
+		p.unknown = append(p.unknown, f.Key)
+		return true
+	})
 }
 
 // section returns the section of a name, nil if there is none.

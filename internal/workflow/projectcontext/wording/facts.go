@@ -27,6 +27,8 @@ type Fact struct {
 	More []foreign.Line
 	// Short means that the line is only a name, and that several can share a line.
 	Short bool
+	// Earlier means that the fact was found before, and need not hold. A comparison does not count it.
+	Earlier bool
 	// Unknown means that nothing is currently known about it, and about the facts whose keys begin
 	// with its key and a space. It has no line.
 	Unknown bool

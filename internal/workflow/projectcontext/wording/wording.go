@@ -121,7 +121,7 @@ func projectFacts(p projectcontext.Project, now time.Time) []Fact {
 		facts = append(facts, Fact{Key: "operation", Line: foreign.Own("In progress: ").Name(repo.Operation.String())})
 	}
 	if repo.Conflicts != nil && len(repo.Conflicts.With) > 0 {
-		facts = append(facts, Fact{Key: "conflicts", Line: conflicting(*repo.Conflicts, now)})
+		facts = append(facts, Fact{Key: "conflicts", Line: conflicting(*repo.Conflicts, now), Earlier: repo.Conflicts.Earlier})
 	}
 	if repo.Note != "" {
 		facts = append(facts, Fact{Key: "note", Line: foreign.Own("Note: ").Name(repo.Note)})
