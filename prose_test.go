@@ -60,6 +60,32 @@ var avoided = []struct{ pattern, write, example string }{
 	{`(run|runs) doctor`, "the whole command", "Then run doctor --repair."},
 	{`(?-i:ids?)`, "ID", "The id of an item."},
 	{`(please|simply|just run|easily)`, "nothing", "Simply run it."},
+	{`(lead|leads|led|leading) (out of|outside)`, "points outside", "The link leads out of the project."},
+	{`(is|are) (an )?errors? (soon|at once)`, "is an immediate error", "A named pipe is an error at once."},
+	{`counts? only (if|as|for)`, "applies only if", "A bare repository counts only if you name it."},
+	{`(claims|those) that count`, "the valid ones", "It reads the claims that count."},
+	{`(last|first|open|nearest|latest|built-in) one counts`, "is used", "Of two keys, the last one counts."},
+	{`changes count`, "are included", "Uncommitted changes count."},
+	{`broke (down|off)`, "crashed, was interrupted", "The tool broke down on this call."},
+	{`an? \w+ of theirs`, "their, one of their own", "A page of theirs can read it."},
+	{`brought up to date`, "updated", "The branch must be brought up to date."},
+}
+
+// avoidedInMessages lists wording that is good in comments and bad in messages and pages: there,
+// files do not speak, and programs do not look at anything.
+var avoidedInMessages = []struct{ pattern, write, example string }{
+	{`(look|looks|looked) (at|into)`, "check, inspect", "Look at the item before you repeat the change."},
+	{`answered with`, "returned, responded with", "The server answered with a web page."},
+	{`: want (a|an|the|%s|true|open|https)`, "expected, use", "The value is wrong: want a list, got a number."},
+	{`(it is|they are) (kept|left out|not used)`, "copse keeps, copse ignores", "The label is not a string; it is left out."},
+	{`(known|allowed|valid) are`, "known clients:, the allowed values:", "There is no such client; known are these."},
+	{`exclude each other`, "cannot be used together", "The two flags exclude each other."},
+	{`hold(s)? (a|an) (line break|equals sign)`, "contains", "The name holds a line break."},
+	{`held by (another|other) programs?`, "in use by another program", "The port is held by another program."},
+	{`(ask|asks|asked) GraphQL`, "query", "It could not ask GraphQL."},
+	{`make (a|an|the) (temporary )?(directory|file|socket|store|shared store)`, "create", "It could not make a directory."},
+	{`not known now`, "now unknown", "The pull request is not known now."},
+	{`(\w+, ){2,}\w+ (and|or)`, "a comma before the last element", "Letters, digits, hyphens and underscores are allowed."},
 }
 
 // prose returns the pages that people read, generated ones included. The design log is a
@@ -98,7 +124,7 @@ func TestProse(t *testing.T) {
 		for _, f := range fixed {
 			content = strings.ReplaceAll(content, f, "")
 		}
-		for _, problem := range review(content) {
+		for _, problem := range append(review(content), reviewMessage(content)...) {
 			t.Errorf("%s:%s", filepath.ToSlash(page), problem)
 		}
 	}
@@ -157,7 +183,7 @@ func TestProseOfPrograms(t *testing.T) {
 				text = strings.ReplaceAll(text, f, "")
 			}
 			checked++
-			for _, problem := range review(text) {
+			for _, problem := range append(review(text), reviewMessage(text)...) {
 				if strings.HasSuffix(problem, "write ID") {
 					continue // the name of an argument
 				}
@@ -172,12 +198,59 @@ func TestProseOfPrograms(t *testing.T) {
 	}
 }
 
+// noVerb matches a doc comment of a function that does not say what the function does: "X is the
+// name" instead of "X returns the name".
+var noVerb = regexp.MustCompile(`\A\w+ (is|are|tells|says|gives|words|notes|looks|whether|returns,)\s`)
+
+// The comment of an exported function begins with what it does: "X returns …", or for a bool "X
+// reports whether …".
+func TestDocComments(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"Name is the name.\n", "Blocked tells whether it is blocked.\n"} {
+		if !noVerb.MatchString(bad) {
+			t.Errorf("%q is not found", bad)
+		}
+	}
+	checked := 0
+	err := filepath.WalkDir("internal", func(name string, d fs.DirEntry, err error) error {
+		name = filepath.ToSlash(name)
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "test/") {
+			return err
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, declaration := range file.Decls {
+			function, ok := declaration.(*ast.FuncDecl)
+			if !ok || !function.Name.IsExported() || function.Doc == nil {
+				continue
+			}
+			checked++
+			if text := function.Doc.Text(); noVerb.MatchString(text) {
+				t.Errorf("%s: write what the function does: %.60q", files.Position(function.Pos()), text)
+			}
+		}
+		return nil
+	})
+	if err != nil || checked < 500 {
+		t.Errorf("%d comments were checked, %v", checked, err)
+	}
+}
+
 // Every pattern finds its example, at the right line, and no quoted text.
 func TestReview(t *testing.T) {
 	t.Parallel()
 	for _, a := range avoided {
 		found := review("A heading\n\n" + a.example + "\n")
 		if !slices.ContainsFunc(found, func(p string) bool { return strings.HasPrefix(p, "3: ") && strings.HasSuffix(p, a.write) }) {
+			t.Errorf("the pattern %s does not find its example %q: %q", a.pattern, a.example, found)
+		}
+	}
+	for _, a := range avoidedInMessages {
+		found := reviewMessage(a.example)
+		if !slices.ContainsFunc(found, func(p string) bool { return strings.HasSuffix(p, a.write) }) {
 			t.Errorf("the pattern %s does not find its example %q: %q", a.pattern, a.example, found)
 		}
 	}
@@ -342,7 +415,7 @@ func chained(n ast.Node, first, second string) (ok bool, literal string) {
 // A fragment begins with its kind and one sentence.
 func TestFragments(t *testing.T) {
 	t.Parallel()
-	form := regexp.MustCompile(`\A(Added|Changed|Fixed|Removed): [^\n]+\n(\n[^\n]|\n*\z)`)
+	form := regexp.MustCompile(`\A(Added|Changed|Fixed|Removed): ([^a-z\n]|(copse|tic|twig-mcp)\b)[^\n]+\n(\n[^\n]|\n*\z)`)
 	pages, err := filepath.Glob(filepath.Join("changes", "unreleased", "*.md"))
 	if err != nil || len(pages) == 0 {
 		t.Fatal(pages, err)
@@ -353,13 +426,14 @@ func TestFragments(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !form.Match(text) {
-			t.Errorf("%s: the first line must be \"Added: \", \"Changed: \", \"Fixed: \" or \"Removed: \" and one sentence; details follow an empty line", filepath.ToSlash(page))
+			t.Errorf("%s: the first line must be \"Added: \", \"Changed: \", \"Fixed: \", or \"Removed: \" and one sentence with a capital; details follow an empty line", filepath.ToSlash(page))
 		}
 	}
 }
 
 var (
-	phrases = compile()
+	phrases        = compile(avoided)
+	messagePhrases = compile(avoidedInMessages)
 	// anyPhrase matches where one of the phrases does. Most texts have none, and one pattern is
 	// faster than thirty.
 	anyPhrase = regexp.MustCompile(join(phrases))
@@ -368,7 +442,7 @@ var (
 	verbatim = regexp.MustCompile("(?is)\\b(?:there|here)\\s+(?:is|are|was|were)\\s+no\\b|\\bno\\s+(?:longer|more\\s+than|one)\\b|```.*?```|`[^`]*`|\"[^\"\n]*\"|\\]\\([^)]*\\)|<!--.*?-->")
 )
 
-func compile() []*regexp.Regexp {
+func compile(avoided []struct{ pattern, write, example string }) []*regexp.Regexp {
 	var list []*regexp.Regexp
 	for _, a := range avoided {
 		words := strings.ReplaceAll(a.pattern, " ", `\s+`)
@@ -388,10 +462,23 @@ func join(patterns []*regexp.Regexp) string {
 
 // review returns what a text should say otherwise, each with its line.
 func review(text string) []string {
-	text = verbatim.ReplaceAllStringFunc(text, func(s string) string { return "``" + strings.Repeat("\n", strings.Count(s, "\n")) })
+	text = withoutQuotations(text)
 	if !anyPhrase.MatchString(text) {
 		return nil
 	}
+	return reviewFor(text, phrases, avoided)
+}
+
+// reviewMessage returns what a message or a page should say otherwise, in addition to review.
+func reviewMessage(text string) []string {
+	return reviewFor(withoutQuotations(text), messagePhrases, avoidedInMessages)
+}
+
+func withoutQuotations(text string) string {
+	return verbatim.ReplaceAllStringFunc(text, func(s string) string { return "``" + strings.Repeat("\n", strings.Count(s, "\n")) })
+}
+
+func reviewFor(text string, phrases []*regexp.Regexp, avoided []struct{ pattern, write, example string }) []string {
 	var found []string
 	for i, phrase := range phrases {
 		for _, at := range phrase.FindAllStringIndex(text, -1) {

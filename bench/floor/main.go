@@ -1,5 +1,5 @@
-// Command floor is the least an MCP server on this protocol library can be: one
-// tool that says back what it is given. The other measurements are ratios to it.
+// Command floor is the smallest possible MCP server on this protocol library: one tool that returns
+// its argument. The other measurements are ratios to it.
 package main
 
 import (

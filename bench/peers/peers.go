@@ -1,6 +1,6 @@
 // Package peers compares copse with the servers that a user would choose instead, at the same work
-// on the same data, in turns. A peer that fails is left out of what it fails at, and the report
-// says so.
+// on the same data, in turns. The report omits a measurement in which a peer fails, and states
+// this.
 package peers
 
 import (

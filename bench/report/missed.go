@@ -9,7 +9,7 @@ import (
 var causes = map[string]string{
 	"get_current_branch":                                      "A call makes about a dozen system calls, which find out whether HEAD, the branch, or the branch state has changed, so that an answer is never stale. Without a state, it also looks at the directories in which other stack tools keep their records.",
 	"get_branch_stack":                                        "A call makes the same system calls as get_current_branch, and one more for each branch of the stack.",
-	"execute":                                                 "A call makes 19 system calls, which find out whether the registry, the configuration, or the template has changed and whether a link leads out of the workspace.",
+	"execute":                                                 "A call makes 19 system calls, which find out whether the registry, the configuration, or the template has changed and whether a link points outside the workspace.",
 	"list_directory":                                          "A call opens each directory on the way without following links, and checks what git ignores.",
 	"idle memory after tools/list":                            "About 3 MiB are copse's own data; the one-tool server has 1.8 MiB. The rest are pages of the executable, which all copse processes share: the start touches about 290 places in its code and constants, most of them when packages initialize themselves, and the system maps 64 KiB or more around each.",
 	"memory after calls, small repository":                    "About 5 MiB are copse's own data. The rest are pages of the executable, which all copse processes share, as after the start.",

@@ -1,5 +1,5 @@
-// Package report is what a benchmark has measured, and how it is shown: as tables in a
-// terminal, as JSON, or as a page with charts.
+// Package report represents the results of a benchmark, and formats them: as tables in a terminal,
+// as JSON, or as a page with charts.
 package report
 
 import (

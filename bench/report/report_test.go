@@ -115,7 +115,7 @@ func TestPageExplainsMissedBudgets(t *testing.T) {
 	page, _ := pageOf(t, r)
 	_, got, _ := strings.Cut(page, "### Missed budgets\n\n")
 	got, _, _ = strings.Cut(got, "\n\n")
-	const want = `- execute: 1.50× of 1.2×. A call makes 19 system calls, which find out whether the registry, the configuration, or the template has changed and whether a link leads out of the workspace.
+	const want = `- execute: 1.50× of 1.2×. A call makes 19 system calls, which find out whether the registry, the configuration, or the template has changed and whether a link points outside the workspace.
 - paint a door: 7 ms of 5 ms. The cause is not yet known.`
 	if got != want {
 		t.Error(cmp.Diff(want, got))

@@ -46,8 +46,8 @@ type Env struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
-	// Environ is the environment in the form KEY=value; for a key that occurs
-	// twice, the last one counts.
+	// Environ is the environment in the form KEY=value; for a key that occurs twice, the last one
+	// is used.
 	Environ []string
 	// Dir is the current directory, absolute.
 	Dir string
@@ -88,7 +88,7 @@ func (e Env) Interactive() bool {
 // with the command that registers it with a client.
 func (e Env) ExplainStdio(register string) {
 	if e.Interactive() {
-		fmt.Fprintf(e.Stderr, "This server waits for requests of an MCP client on standard input. To register it: %s\nTo stop it, press Ctrl-D.\n", register)
+		fmt.Fprintf(e.Stderr, "This server waits for requests from an MCP client on standard input. To register it: %s\nTo stop it, press Ctrl-D.\n", register)
 	}
 }
 

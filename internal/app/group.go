@@ -15,8 +15,8 @@ import (
 // error.
 func Subcommands(cmd *cobra.Command, args []string) error { return Expect(nil)(cmd, args) }
 
-// Expect is [Subcommands] with advice for words that people try because other programs
-// have such a command. The keys of advice can be several words, separated by spaces.
+// Expect returns a group as [Subcommands] does, with advice for words that people try because other
+// programs have such a command. The keys of advice can be several words, separated by spaces.
 func Expect(advice map[string]string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {

@@ -1,5 +1,5 @@
-// Package board is the local page of a repository: branches, worktrees, agents, items and
-// tasks, as they are now.
+// Package board is the local page of a repository: branches, worktrees, agents, items, and tasks,
+// updated live.
 //
 // A [Board] has views. A [View] turns results of the workflow layer into a [Page]: sections
 // with rows, and a panel with details. The board renders the rest, keeps open pages up to

@@ -258,7 +258,7 @@ func (s *Site) answer(ctx context.Context, w http.ResponseWriter, at *mounted, s
 	send := func(text []byte, err error) bool {
 		if err != nil {
 			at.o.Logger.Error("the board cannot show a page", "view", p.Name(), "error", err)
-			text = []byte("<title>copse</title><p>The page could not be rendered. The log of copse up says why.</p>")
+			text = []byte("<title>copse</title><p>The page could not be rendered. For the reason, see the log of copse up.</p>")
 		}
 		_, _ = w.Write(s.fill(text, session)) // a disconnected browser misses nothing
 		_ = http.NewResponseController(w).Flush()

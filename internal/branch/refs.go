@@ -24,7 +24,7 @@ func NewRefs(local []string, defaultBranch, current string) Refs {
 	return Refs{local: local, defaultBranch: defaultBranch, current: current}
 }
 
-// Has answers the question of [Stack] from refs in memory.
+// Has implements the interface of [Stack] with refs in memory.
 func (r Refs) Has(name string) (bool, error) { return r.Exists(name), nil }
 
 // Exists reports whether git has the branch. The current branch exists even before its first

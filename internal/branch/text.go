@@ -24,7 +24,7 @@ const (
 //	└── old (missing)
 func (n *Node) Text() string { return n.draw(label) }
 
-// MarkedText is Text with a star after the current branch, as people see it.
+// MarkedText returns Text with a star after the current branch, as people see it.
 func (n *Node) MarkedText() string {
 	return n.draw(func(n *Node) string {
 		if n.Current {

@@ -39,7 +39,7 @@ func TestFileInADir(t *testing.T) {
 		t.Skip(err)
 	}
 	if got, err := f.Get(); err == nil {
-		t.Fatalf("a link that leads out of the folder gives %q", got)
+		t.Fatalf("a link that points outside the folder gives %q", got)
 	}
 	if err := os.Remove(filepath.Join(inside, "f")); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,8 @@ import (
 // A word that is longer than a line is not broken: a person can still copy a path or a URL.
 func Wrap(text string, column, hang, width int) string { return wrap(text, column, hang, width, false) }
 
-// Fill is [Wrap], except that a word that is longer than a line continues in the next one.
+// Fill wraps a text as [Wrap] does, except that a word that is longer than a line continues in the
+// next one.
 func Fill(text string, column, hang, width int) string { return wrap(text, column, hang, width, true) }
 
 func wrap(text string, column, hang, width int, breaks bool) string {

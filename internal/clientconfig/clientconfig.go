@@ -151,9 +151,9 @@ type UnknownError struct{ ID string }
 
 func (e *UnknownError) Error() string {
 	if near := Similar(e.ID); near != "" {
-		return fmt.Sprintf("unknown client %q; did you mean %s? Known are %s", e.ID, near, strings.Join(IDs(), ", "))
+		return fmt.Sprintf("unknown client %q; did you mean %s? Known clients: %s", e.ID, near, strings.Join(IDs(), ", "))
 	}
-	return fmt.Sprintf("unknown client %q; known are %s", e.ID, strings.Join(IDs(), ", "))
+	return fmt.Sprintf("unknown client %q; known clients: %s", e.ID, strings.Join(IDs(), ", "))
 }
 
 // Similar returns the first client whose name begins with a word, ignoring case and punctuation.

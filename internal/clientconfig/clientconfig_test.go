@@ -136,7 +136,7 @@ func TestEntries(t *testing.T) {
 	if len(clientconfig.IDs()) != 11 {
 		t.Errorf("clients: %q", clientconfig.IDs())
 	}
-	if _, err := clientconfig.Lookup("emacs"); err == nil || !strings.Contains(err.Error(), "known are claude-code, ") {
+	if _, err := clientconfig.Lookup("emacs"); err == nil || !strings.Contains(err.Error(), "known clients: claude-code, ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -168,7 +168,7 @@ func TestPath(t *testing.T) {
 		{"copilot", "user", clientfile.Location{Home: "/h"}, "/h/.copilot/mcp-config.json"},
 		{"qwen", "project", clientfile.Location{Dir: "/p"}, "/p/.qwen/settings.json"},
 		{"windsurf", "project", clientfile.Location{Dir: "/p"}, "Windsurf has no configuration for a project; use the user's"},
-		{"cursor", "user", clientfile.Location{}, "the environment names no home directory, where Cursor has its configuration; set HOME"},
+		{"cursor", "user", clientfile.Location{}, "the environment names no home directory, which contains the configuration of Cursor; set HOME"},
 	} {
 		got, err := lookup(t, tt.id).Path(tt.scope, tt.place)
 		if err != nil {

@@ -1,8 +1,8 @@
 // Package credential finds a developer's existing login for a service, and names its origin. It
-// never writes one, never logs one, and never gives the credentials of one host to another.
+// never writes one, never logs one, and never returns the credentials of one host for another.
 //
 // Use a [Finder]. It caches nothing: every call searches again, and finds new logins. If it finds
-// none, the error is a [*MissingError], which tells a person where it looked.
+// none, the error is a [*MissingError], which lists the places that it searched.
 package credential
 
 import (

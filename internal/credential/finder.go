@@ -192,7 +192,7 @@ func (f Finder) fromEnv(host string, missing *MissingError) (Credential, bool) {
 			continue
 		}
 		if !f.trusted(host) {
-			missing.add("$"+name, "set, but used only for the host that $GH_HOST names")
+			missing.add("$"+name, "set, but used only for the host in $GH_HOST")
 			return Credential{}, false
 		}
 		return Credential{Secret: token, Source: "$" + name}, true
@@ -217,7 +217,7 @@ func (f Finder) fromGH(ctx context.Context, host string, missing *MissingError) 
 	case err != nil || token == "":
 		missing.add("gh", "not logged in to "+host)
 	case !f.trusted(host) && f.fromEnvironment(token):
-		missing.add("gh", "offered only a token from the environment, which is for other hosts")
+		missing.add("gh", "offered only a token from the environment, which is for another host")
 	default:
 		return Credential{Secret: token, Source: "gh auth token"}, true
 	}

@@ -96,9 +96,9 @@ func TestGitHub(t *testing.T) {
 			"no credentials for ghe.example.com: ~/.netrc: no such file; $GH_ENTERPRISE_TOKEN, $GITHUB_ENTERPRISE_TOKEN: not set"},
 
 		{"host out of a hostile remote", "evil.example", place{"machine github.com login u password p", all, gh("e1", nil), "linux"},
-			"no credentials for evil.example: ~/.netrc: no machine evil.example; $GH_ENTERPRISE_TOKEN: set, but used only for the host that $GH_HOST names; gh: offered only a token from the environment, which is for other hosts"},
+			"no credentials for evil.example: ~/.netrc: no machine evil.example; $GH_ENTERPRISE_TOKEN: set, but used only for the host in $GH_HOST; gh: offered only a token from the environment, which is for another host"},
 		{"other than the named host", "evil.example", place{"-", env{"GH_HOST": "ghe.example.com", "GITHUB_ENTERPRISE_TOKEN": "e2"}, gh("e2", nil), "linux"},
-			"no credentials for evil.example: ~/.netrc: no such file; $GITHUB_ENTERPRISE_TOKEN: set, but used only for the host that $GH_HOST names; gh: offered only a token from the environment, which is for other hosts"},
+			"no credentials for evil.example: ~/.netrc: no such file; $GITHUB_ENTERPRISE_TOKEN: set, but used only for the host in $GH_HOST; gh: offered only a token from the environment, which is for another host"},
 		{"named host gets no other token", "ghe.example.com", place{"-", env{"GH_HOST": "ghe.example.com", "GITHUB_TOKEN": "t2"}, nil, "linux"},
 			"no credentials for ghe.example.com: ~/.netrc: no such file; $GH_ENTERPRISE_TOKEN, $GITHUB_ENTERPRISE_TOKEN: not set"},
 		{"lookalike", "github.com.evil.example", place{"-", env{"GH_TOKEN": "t1"}, nil, "linux"},

@@ -1,4 +1,4 @@
-// Package dirwatch reports what changed in directories, exactly and at once.
+// Package dirwatch reports changes in directories exactly and immediately.
 //
 // The kernel queues an event before the call that changed a file returns, and
 // [Watch.Changed] empties the queue before it returns. So every change that was complete
@@ -6,10 +6,9 @@
 // changes below many roots, for callers that only ask whether there were any.
 //
 // Only Linux has such a queue. Elsewhere, and on file systems that other machines or programs
-// besides the kernel can change, [ErrUnsupported] says that the files have to be
-// looked at. Two changes have no event: a program that writes to a file that it mapped into
-// memory, as long as it has it mapped, and one that writes to the file by a name in another
-// directory.
+// besides the kernel can change, [ErrUnsupported] means that the caller must check the files. Two
+// changes have no event: a program that writes to a file that it mapped into memory, as long as it
+// has it mapped, and one that writes to the file by a name in another directory.
 //
 // Package watch is for callers that want to be called when something changes.
 package dirwatch
@@ -21,7 +20,7 @@ var (
 	ErrUnsupported = errors.New("changes of this directory have no reliable events")
 	// ErrLost reports that there were too many events. Anything can have changed, and the
 	// watch has to be closed.
-	ErrLost = errors.New("events of changed files were lost")
+	ErrLost = errors.New("some events of changed files were lost")
 	// ErrFull reports that the system has no watches to give.
 	ErrFull = errors.New("the system has no watches left")
 )

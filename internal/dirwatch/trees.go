@@ -89,7 +89,7 @@ func (t *Trees) Count(root string) (count uint64, ok bool) {
 	return known.count, true
 }
 
-// Close gives all watches back. Trees can be used again.
+// Close releases all watches. Trees can be used again.
 func (t *Trees) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

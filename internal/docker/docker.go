@@ -262,9 +262,9 @@ func (c *Client) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("this user may not use the container engine at %s", shown(host))
 	}
 	if _, failed := errors.AsType[*net.OpError](err); failed || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("the container engine at %s does not answer", shown(host))
+		return fmt.Errorf("the container engine at %s does not respond", shown(host))
 	}
-	return fmt.Errorf("ask the container engine at %s: %s", shown(host), cleantext.Cut(cleantext.Line(err.Error()), 200))
+	return fmt.Errorf("query the container engine at %s: %s", shown(host), cleantext.Cut(cleantext.Line(err.Error()), 200))
 }
 
 // shown returns a host without a password.

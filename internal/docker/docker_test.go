@@ -131,7 +131,7 @@ func TestNoEngine(t *testing.T) {
 		}
 	}
 	for host, want := range map[string]string{
-		"unix:///no/such.sock":            "the container engine at unix:///no/such.sock does not answer",
+		"unix:///no/such.sock":            "the container engine at unix:///no/such.sock does not respond",
 		"nonsense":                        "the container engine at nonsense cannot be used",
 		"tcp://user:secret@127.0.0.1:1/x": "the container engine at tcp://127.0.0.1:1/x",
 	} {

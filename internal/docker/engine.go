@@ -172,7 +172,7 @@ func (e *engine) get(ctx context.Context, path string, into any) error {
 		return err
 	}
 	if jsonfile.Measure(data).Values > maxValues {
-		return errors.New("the engine answered with more values than copse reads")
+		return errors.New("the engine returned more values than copse reads")
 	}
 	return json.Unmarshal(data, into)
 }

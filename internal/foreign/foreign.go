@@ -299,8 +299,8 @@ func escape(b *strings.Builder, r rune) {
 	fmt.Fprintf(b, `\u%04x`, r)
 }
 
-// Characters names the invisible characters of a name, each once: "U+200B, U+202E". It names bytes
-// that are not UTF-8 as such.
+// Characters returns the names of the invisible characters in a name, each once: "U+200B, U+202E".
+// It names bytes that are not UTF-8 as such.
 func Characters(name string) string {
 	var found []string
 	for i, r := range name {

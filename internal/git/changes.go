@@ -34,7 +34,7 @@ func (r *Repo) Changes(ctx context.Context) (Status, []Change, error) {
 // LineCount is how many lines of a file were added and removed.
 type LineCount = porcelain.LineCount
 
-// DiffStat returns, by path, how tracked files in the worktree differ from the checked-out commit.
+// DiffStat returns by path how tracked files in the worktree differ from the checked-out commit.
 // Git looks at the files among paths, or at all tracked files when there are no paths.
 func (r *Repo) DiffStat(ctx context.Context, paths ...string) (map[string]LineCount, error) {
 	return read(r, func() (map[string]LineCount, error) {
@@ -63,7 +63,7 @@ func (r *Repo) DiffStat(ctx context.Context, paths ...string) (map[string]LineCo
 	})
 }
 
-// DiffBranch returns, by path, what a branch changes compared with the point where it left another
+// DiffBranch returns by path what a branch changes compared with the point where it left another
 // one. Both are names of local branches.
 func (r *Repo) DiffBranch(ctx context.Context, branch, base string) (map[string]LineCount, error) {
 	return read(r, func() (map[string]LineCount, error) {

@@ -35,8 +35,9 @@ type Options struct {
 // first.
 //
 // Discover skips a directory that looks like the inside .git: anyone can commit one, with a
-// configuration of their choice. Such a directory counts only as start itself, and only if the user
-// named it. core.worktree counts only if the .git of that directory leads back to the repository.
+// configuration of their choice. Discover uses such a directory only as start itself, and only if
+// the user named it. core.worktree applies only if the .git of that directory points back to the
+// repository.
 //
 // If there is no repository, the error is [ErrNotRepository], an [*UnnamedError] in particular; if
 // there is an unusable one, a [*BrokenError]. One that belongs to another account of the machine is

@@ -10,13 +10,13 @@
 // unchanged is cached. All methods are safe for concurrent use. If the repository is deleted while
 // a Repo is in use, its methods return [ErrNotRepository].
 //
-// Nothing in a repository decides what runs or where the root is. On the way up, only a .git
-// counts; a bare repository only if the user named it; another worktree only if its own .git leads
-// back. The git program runs with a limit of time, output, and memory, without optional locks,
-// prompts, network, or fetching, and without the hooks, monitors, filters, drivers, and other
-// programs that the repository's own configuration names; those of the user's configuration stay.
-// It does not start if it would wait for a named pipe, or read a device or a file of absurd size.
-// It does not enter submodules.
+// Nothing in a repository decides what runs or where the root is. On the way up, the search accepts
+// only a .git; a bare repository only if the user named it; and another worktree only if its own
+// .git points back. The git program runs with a limit of time, output, and memory, without optional
+// locks, prompts, network, or fetching, and without the hooks, monitors, filters, drivers, and
+// other programs that the repository's own configuration names; those of the user's configuration
+// stay. It does not start if it would wait for a named pipe, or read a device or a file of absurd
+// size. It does not enter submodules.
 //
 // Git's environment variables are ignored (including GIT_DIR and similar ones, which git sets for
 // its hooks), except for those that locate the user's configuration and git's own programs.

@@ -92,7 +92,7 @@ func (r *Repo) Submodules() []string {
 	return dirs
 }
 
-// Obstacle looks everywhere.
+// Obstacle searches everywhere.
 func (g *guard) Obstacle(ctx context.Context) error {
 	var reads []string
 	if kept := g.kept.Load(); kept != nil {

@@ -125,7 +125,7 @@ func TestConvertedToReftable(t *testing.T) {
 	}
 }
 
-// Where something changes, there is a directory to watch, and its name is among those that count.
+// Where something changes, there is a directory to watch, and its name is in the list.
 func TestWatches(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

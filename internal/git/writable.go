@@ -18,7 +18,7 @@ func (r *Repo) Writable(refs ...string) error {
 	}
 	redirected, isLink := errors.AsType[*hazard.RedirectedError](err)
 	if named, ok := errors.AsType[*fs.PathError](err); ok && isLink {
-		return &BrokenError{Path: named.Path, Problem: redirected.Error(), Remedy: "remove the link, or restore the file or directory that git keeps there"}
+		return &BrokenError{Path: named.Path, Problem: redirected.Error(), Remedy: "remove the link, or restore git's file or directory there"}
 	}
 	return discovery.Unreadable(r.at.GitDir, err)
 }

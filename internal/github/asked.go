@@ -115,7 +115,7 @@ func (f *findings) unread(left graphql.Variables) {
 		f.complete, f.unreadChecks = false, max(f.total-len(f.checks), 1)
 		text := fmt.Sprintf("%d of %d checks were read", len(f.checks), len(f.checks)+f.unreadChecks)
 		if f.rollup != "" {
-			text += "; GitHub reports all of them together as " + f.rollup
+			text += "; GitHub reports their combined state as " + f.rollup
 		}
 		f.note(text)
 	}

@@ -115,7 +115,7 @@ func TestGraphQLDoesNotReadAHundredPages(t *testing.T) {
 			if len(got.Checks) != 1000 || got.Summary.Checks != want || got.Summary.UnreadChecks != 200 || len(s.Requests()) != 10 {
 				t.Errorf("got %d checks, %+v, after %d requests", len(got.Checks), got.Summary, len(s.Requests()))
 			}
-			if diff := cmp.Diff([]string{"1000 of 1200 checks were read; GitHub reports all of them together as " + want}, got.Notes); diff != "" {
+			if diff := cmp.Diff([]string{"1000 of 1200 checks were read; GitHub reports their combined state as " + want}, got.Notes); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 			blocked := []string{}
@@ -147,10 +147,10 @@ func TestGraphQLInParts(t *testing.T) {
 	}{
 		"everything": {func(*githubtest.Fixture) {}, [2]int{1, 2}, "passing", 1, true, nil},
 		"no scope for teams": {func(f *githubtest.Fixture) { f.NoOrgScope = true }, [2]int{2, 3}, "passing", 1, true,
-			[]string{"a team is asked for a review, whose name needs a token with the scope read:org"}},
+			[]string{"a team was requested for review; reading its name requires a token with the scope read:org"}},
 		"an older server": {func(f *githubtest.Fixture) { f.UnknownFields = []string{"mergeQueueEntry"} }, [2]int{3, 4}, "passing", 1, false, nil},
 		"both": {func(f *githubtest.Fixture) { f.UnknownFields, f.NoOrgScope = []string{"mergeQueueEntry"}, true }, [2]int{4, 5}, "passing", 1, false,
-			[]string{"a team is asked for a review, whose name needs a token with the scope read:org"}},
+			[]string{"a team was requested for review; reading its name requires a token with the scope read:org"}},
 		"no access to checks": {func(f *githubtest.Fixture) { f.ForbiddenFields = []string{"statusCheckRollup"} }, [2]int{1, 2}, "unknown", 1, true,
 			[]string{"the checks are unknown: Resource not accessible by personal access token"}},
 		"no access to threads": {func(f *githubtest.Fixture) { f.ForbiddenFields = []string{"reviewThreads"} }, [2]int{1, 2}, "passing", -1, true,
@@ -163,7 +163,7 @@ func TestGraphQLInParts(t *testing.T) {
 		}, [2]int{5, 10}, "passing", -1, false, []string{strings.Replace(noGraphQL, "Not Found", "Resource not accessible by personal access token", 1)}},
 		"GraphQL is down": {func(f *githubtest.Fixture) {
 			f.Faults = []githubtest.Fault{{Kind: githubtest.BadGateway, Path: "/graphql"}}
-		}, [2]int{5, 10}, "passing", -1, false, []string{strings.Replace(noGraphQL, "Not Found", "answered with a web page, not JSON", 1)}},
+		}, [2]int{5, 10}, "passing", -1, false, []string{strings.Replace(noGraphQL, "Not Found", "returned a web page, not JSON", 1)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -232,15 +232,15 @@ func TestRulesExplainABlock(t *testing.T) {
 		rules    githubtest.Demands
 		blockers []string
 	}{
-		"nothing is known": {rules: githubtest.Demands{}, blockers: []string{"GitHub reports it as blocked by the rules of release/1 and does not say by which"}},
-		"signatures":       {rules: githubtest.Demands{Other: []string{"required_signatures"}}, blockers: []string{"GitHub reports it as blocked by the rules of release/1 and does not say by which; they demand signed commits"}},
+		"nothing is known": {rules: githubtest.Demands{}, blockers: []string{"GitHub reports that the rules of release/1 block it, but not which ones"}},
+		"signatures":       {rules: githubtest.Demands{Other: []string{"required_signatures"}}, blockers: []string{"GitHub reports that the rules of release/1 block it, but not which ones; they require signed commits"}},
 		"threads":          {rules: githubtest.Demands{ResolveThreads: true}, blockers: []string{"1 unresolved review thread, and release/1 requires them to be resolved"}},
 		"checks":           {rules: githubtest.Demands{Checks: []string{"sign"}}, blockers: []string{"1 required check not reported yet: sign"}},
 		"checks by REST":   {rest: true, rules: githubtest.Demands{Checks: []string{"lint"}}, blockers: []string{"1 required check failing: lint"}},
 		"a review by REST": {rest: true, rules: githubtest.Demands{Approvals: 2}, blockers: []string{"0 of 2 required approvals, asked: bob"}},
 		"code owners by REST": {rest: true, rules: githubtest.Demands{CodeOwners: true}, blockers: []string{
-			"GitHub reports it as blocked by the rules of release/1 and does not say by which; they demand the approval of code owners"}},
-		"nothing by REST":    {rest: true, rules: githubtest.Demands{}, blockers: []string{"GitHub reports it as blocked by the rules of release/1 and does not say by which"}},
+			"GitHub reports that the rules of release/1 block it, but not which ones; they require the approval of code owners"}},
+		"nothing by REST":    {rest: true, rules: githubtest.Demands{}, blockers: []string{"GitHub reports that the rules of release/1 block it, but not which ones"}},
 		"a protected branch": {rest: true, rules: githubtest.Demands{Other: []string{"protection"}}, blockers: []string{"1 required check failing: docs"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -197,11 +197,11 @@ func (c *Client) batchRequest(ctx context.Context, r remoteurl.Repo, heads []pul
 	variables := graphql.BatchVariables(r, heads)
 	body, err := json.Marshal(graphql.Question{Query: graphql.BatchDocument(variables, queue), Variables: variables})
 	if err != nil {
-		return nil, fmt.Errorf("ask for pull requests: %w", err)
+		return nil, fmt.Errorf("request pull requests: %w", err)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, graphql.Address(c.rest.API).String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("ask for pull requests: %w", err)
+		return nil, fmt.Errorf("request pull requests: %w", err)
 	}
 	req.Header = c.rest.Header.Clone()
 	req.Header.Set("Content-Type", "application/json")

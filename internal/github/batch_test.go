@@ -170,7 +170,7 @@ func TestOfBranchesWithManyChecks(t *testing.T) {
 			want := []string{"passing", "failing", "pending"}[i]
 			got := f.Value
 			if got.Summary.Checks != want || got.Summary.UnreadChecks != 51 || len(got.Checks) != 100 ||
-				fmt.Sprint(got.Notes) != "[100 of 151 checks were read; GitHub reports all of them together as "+want+"]" {
+				fmt.Sprint(got.Notes) != "[100 of 151 checks were read; GitHub reports their combined state as "+want+"]" {
 				t.Errorf("%s, %s: got %d checks, %+v, %q", name, want, len(got.Checks), got.Summary, got.Notes)
 			}
 		}

@@ -21,7 +21,7 @@ import (
 // unavailableError reports that the GraphQL API gave no answer, and that REST may.
 type unavailableError struct{ err error }
 
-func (e *unavailableError) Error() string { return "ask GraphQL: " + e.err.Error() }
+func (e *unavailableError) Error() string { return "query GraphQL: " + e.err.Error() }
 func (e *unavailableError) Unwrap() error { return e.err }
 
 // ask requests pull request n in the largest shape that the server and the token allow. If REST may
@@ -97,11 +97,11 @@ func (c *Client) unlessFinal(ctx context.Context, err error) error {
 func (c *Client) askShape(ctx context.Context, r remoteurl.Repo, n int, s graphql.Shape, v graphql.Variables) (graphql.Answer, error) {
 	body, err := json.Marshal(graphql.Question{Query: graphql.Document(s), Variables: v.Values(r, n)})
 	if err != nil {
-		return graphql.Answer{}, fmt.Errorf("ask for pull request %d: %w", n, err)
+		return graphql.Answer{}, fmt.Errorf("request pull request %d: %w", n, err)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, graphql.Address(c.rest.API).String(), bytes.NewReader(body))
 	if err != nil {
-		return graphql.Answer{}, fmt.Errorf("ask for pull request %d: %w", n, err)
+		return graphql.Answer{}, fmt.Errorf("request pull request %d: %w", n, err)
 	}
 	req.Header = c.rest.Header.Clone()
 	req.Header.Set("Content-Type", "application/json")
@@ -138,7 +138,7 @@ func noteWithoutGraphQL(err error, missing string) string {
 		detail = e.Detail
 	}
 	if errors.Is(err, remote.ErrNotCached) {
-		detail = "the last answers came without it"
+		detail = "the last responses did not use it"
 	}
 	return fmt.Sprintf("%s unknown: GitHub's GraphQL API is not available (%s)", missing, strings.TrimSuffix(cleantext.Line(detail), "."))
 }

@@ -102,7 +102,7 @@ func TestNoLogs(t *testing.T) {
 		"no log of d gone: GitHub does not have it, or no longer",
 		"no log of e external: it is not a job of GitHub Actions; see its url",
 		"no log of f status: it is not a job of GitHub Actions; see its url",
-		"logs of 2 further failing checks are not read",
+		"copse did not read the logs of 2 further failing checks",
 	}
 	if diff := cmp.Diff(want, got.Notes); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -1,9 +1,8 @@
 // Package gitignore decides what git ignores, by the rules of gitignore(5).
 //
-// [Parse] the text of a file of patterns, and stack the files into [Rules]: those
-// of the user and of the repository first, then for each directory on the way down
-// its own .gitignore, with [Rules.Below]. [Rules.Ignored] then answers for
-// the entries of that directory. It guarantees that
+// [Parse] the text of a file of patterns, and stack the files into [Rules]: those of the user and
+// of the repository first, then for each directory on the way down its own .gitignore, with
+// [Rules.Below]. [Rules.Ignored] then decides for the entries of that directory. It guarantees that
 //
 //   - the answer is the same as that of git check-ignore, which tests compare: the last
 //     pattern that matches in the nearest file decides. A pattern cannot re-include a

@@ -138,7 +138,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.ContentLength > MaxBody {
-		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("The body has %d bytes; at most %d are read", r.ContentLength, MaxBody))
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("The body has %d bytes; copse reads at most %d", r.ContentLength, MaxBody))
 		return
 	}
 	if r.ContentLength != 0 {

@@ -138,8 +138,8 @@ func (r *Registry) Close() {
 	}
 }
 
-// Name gives the session the ID of later requests, once. It reports whether it did: not
-// for an empty ID, nor for a session that has one or has ended.
+// Name sets the ID of the session for later requests, once. It reports whether it did: not for an
+// empty ID, nor for a session that has one or has ended.
 func (s *Session) Name(id string) bool {
 	s.registry.mu.Lock()
 	defer s.registry.mu.Unlock()

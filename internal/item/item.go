@@ -28,7 +28,7 @@ const MaxID ID = 1<<53 - 1
 func ParseID(s string) (ID, error) {
 	n, err := strconv.ParseUint(s, 10, 64)
 	if err != nil || n == 0 || n > uint64(MaxID) || s[0] == '0' || s[0] == '+' {
-		return 0, &InvalidError{Field: "id", Problem: fmt.Sprintf("Invalid id %q. An id is a whole number from 1 to %d", shorten(s), MaxID)}
+		return 0, &InvalidError{Field: "id", Problem: fmt.Sprintf("Invalid ID %q. An ID is a whole number from 1 to %d", shorten(s), MaxID)}
 	}
 	return ID(n), nil
 }

@@ -105,7 +105,7 @@ func (p Patch) checkLink() (Patch, error) {
 	if p.Worktree != nil {
 		path := strings.TrimSpace(*p.Worktree)
 		if len(path) > maxLinkText || !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl) {
-			return Patch{}, &InvalidError{Field: linkWorktree, Problem: "Invalid worktree: give the path of a directory, on one line"}
+			return Patch{}, &InvalidError{Field: linkWorktree, Problem: "Invalid worktree: use the path of a directory, on one line"}
 		}
 		p.Worktree = &path
 	}
@@ -117,7 +117,7 @@ func (p Patch) checkLink() (Patch, error) {
 		if m == nil {
 			return Patch{}, &InvalidError{
 				Field:   linkPullRequest,
-				Problem: fmt.Sprintf("Invalid pull request %q. Use a number, owner/name#12, or the address of a pull request", shorten(*p.PullRequest)),
+				Problem: fmt.Sprintf("Invalid pull request %q. Use a number, owner/name#12, or the URL of a pull request", shorten(*p.PullRequest)),
 			}
 		}
 		value := m[2]

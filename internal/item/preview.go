@@ -20,7 +20,7 @@ type Preview struct {
 // whatever there is.
 type Fingerprint string
 
-// Preview looks at the deletion of an item, which must be as of the snapshot.
+// Preview describes the deletion of an item, which must be as of the snapshot.
 func (s *Snapshot) Preview(it Item) (Preview, error) {
 	p := Preview{Item: it, Children: s.Children(it.ID), Dependents: s.Dependents(it.ID)}
 	hash := sha256.New()

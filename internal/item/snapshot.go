@@ -18,7 +18,7 @@ type Snapshot struct {
 	items []*Summary // by ID
 	ids   []ID       // of the items
 	texts corpus.Corpus[*Summary]
-	// claims are those that count, by the item.
+	// claims are the valid ones, by item.
 	claims map[ID]claim.Claim
 	// Warnings are about items that are missing or damaged.
 	Warnings []Warning
@@ -92,7 +92,7 @@ func (s *Snapshot) With(changes map[ID]*Entry, warnings []Warning) *Snapshot {
 	return next
 }
 
-// WithClaims returns the snapshot with these claims, which are those that count.
+// WithClaims returns the snapshot with these claims, which are the valid ones.
 func (s *Snapshot) WithClaims(claims map[ID]claim.Claim) *Snapshot {
 	if len(claims) == 0 && len(s.claims) == 0 {
 		return s

@@ -23,8 +23,8 @@ type Tree struct {
 type Node struct {
 	*Summary
 	Children []*Node
-	// Omitted is how many items below this one were left out, not counting those
-	// that a child of it counts.
+	// Omitted is how many items below this one were left out, not counting those that a child of it
+	// is included.
 	Omitted int
 }
 

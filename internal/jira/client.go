@@ -55,7 +55,7 @@ const (
 	dataCenter
 )
 
-// New makes a client. It sends nothing yet.
+// New returns a client. It sends nothing yet.
 func New(o Options) *Client {
 	c := &Client{
 		host:       o.Host,

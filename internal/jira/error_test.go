@@ -40,7 +40,7 @@ func TestFailures(t *testing.T) {
 		status int
 		detail string
 	}{
-		"truncated":    {jiratest.Truncate, remote.Failed, 0, "broke off"},
+		"truncated":    {jiratest.Truncate, remote.Failed, 0, "was interrupted"},
 		"html":         {jiratest.HTML, remote.Misdirected, 0, "web page"},
 		"503":          {jiratest.Unavailable, remote.Failed, 503, "web page"},
 		"500":          {jiratest.Internal, remote.Failed, 500, "Internal server error"},

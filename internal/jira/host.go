@@ -39,7 +39,7 @@ var (
 // a password.
 func ParseHost(raw string) (Host, error) {
 	refuse := func(message string) (Host, error) {
-		return Host{}, &InvalidError{Argument: HostVariable, Message: message + `; give the address of your Jira, such as "acme.atlassian.net" or "https://jira.example.com"`}
+		return Host{}, &InvalidError{Argument: HostVariable, Message: message + `; use the address of your Jira, such as "acme.atlassian.net" or "https://jira.example.com"`}
 	}
 	rest := strings.TrimSpace(raw)
 	if rest == "" {
@@ -76,7 +76,7 @@ func ParseHost(raw string) (Host, error) {
 		return h, nil
 	}
 	if u.RawQuery != "" || u.Fragment != "" || !pathPattern().MatchString(u.EscapedPath()) {
-		return refuse("is the address of a page")
+		return refuse("is the URL of a page")
 	}
 	h.path = strings.TrimRight(path.Clean("/"+u.Path), "/")
 	return h, nil

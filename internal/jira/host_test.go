@@ -80,10 +80,10 @@ func TestParseHostRefuses(t *testing.T) {
 		{"jira.example.com:99999", "has no valid host name"},
 		{"jira.example.com:x", "is not an address"},
 		{"jira example", "is not an address"},
-		{"jira.example.com/x?token=hunter2", "is the address of a page"},
-		{"jira.example.com/#x", "is the address of a page"},
-		{"jira.example.com/a%2fb", "is the address of a page"},
-		{"jira.example.com/a b", "is the address of a page"},
+		{"jira.example.com/x?token=hunter2", "is the URL of a page"},
+		{"jira.example.com/#x", "is the URL of a page"},
+		{"jira.example.com/a%2fb", "is the URL of a page"},
+		{"jira.example.com/a b", "is the URL of a page"},
 		{"ada:hunter2 @jira", "is not an address"},
 	}
 	for _, tt := range tests {

@@ -45,7 +45,7 @@ func (c *Client) Issue(ctx context.Context, key string) (Issue, error) {
 		return Issue{}, err
 	}
 	if answer.Key == "" {
-		return Issue{}, c.failed(http.StatusOK, "answered with something that is not an issue")
+		return Issue{}, c.failed(http.StatusOK, "returned something that is not an issue")
 	}
 	issue := answer.issue()
 	issue.AsOf = asOf

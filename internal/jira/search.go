@@ -72,7 +72,7 @@ func (c *Client) Search(ctx context.Context, q Query, limit int, cursor string) 
 			break
 		}
 		if seen[all.Next] {
-			return Page{}, c.failed(http.StatusOK, "answered a search with the same page twice")
+			return Page{}, c.failed(http.StatusOK, "returned the same page of a search twice")
 		}
 	}
 	if all.Total == nil && all.Next == "" && cursor == "" {
@@ -91,7 +91,7 @@ func refusedValue(err error, cursor string) error {
 		return err
 	}
 	if cursor != "" {
-		return &InvalidError{Argument: "cursor", Message: "is not one that this Jira gave, or is too old; call again without cursor"}
+		return &InvalidError{Argument: "cursor", Message: "is not from this Jira, or is too old; call again without cursor"}
 	}
 	e.Kind = remote.NotFound
 	return e
@@ -128,7 +128,7 @@ func (c *Client) dataCenterPage(ctx context.Context, jql string, limit int, curs
 	if cursor != "" {
 		var err error
 		if start, err = strconv.Atoi(cursor); err != nil || start < 0 {
-			return Page{}, &InvalidError{Argument: "cursor", Message: "is not one that this Jira gave"}
+			return Page{}, &InvalidError{Argument: "cursor", Message: "is not from this Jira"}
 		}
 	}
 	var answer struct {
@@ -164,7 +164,7 @@ func (c *Client) dataCenterPage(ctx context.Context, jql string, limit int, curs
 func (c *Client) issues(raw json.RawMessage, asOf time.Time) ([]Issue, error) {
 	var list []wireIssue
 	if raw == nil || json.Unmarshal(raw, &list) != nil {
-		return nil, c.failed(http.StatusOK, "answered a search with something that is not a list of issues")
+		return nil, c.failed(http.StatusOK, "returned something that is not a list of issues")
 	}
 	list = list[:min(len(list), maxPage)]
 	out := make([]Issue, 0, len(list))

@@ -270,7 +270,7 @@ func TestOddPages(t *testing.T) {
 				"":  `{"issues":[` + issue(1) + `],"nextPageToken":"a"}`,
 				"a": `{"issues":[` + issue(2) + `],"nextPageToken":"a"}`,
 			},
-			err: "the same page twice",
+			err: "the same page of a search twice",
 		},
 		"no total": {
 			deployment: "Server",

@@ -8,7 +8,7 @@
 // begin with a position:
 //
 //	line 7, column 3: invalid character '}' looking for beginning of value
-//	dependencies[3].child: want a string, got a number (line 41, column 16)
+//	dependencies[3].child: expected a string, got a number (line 41, column 16)
 package jsonfile
 
 import (
@@ -43,10 +43,10 @@ func Decode[T any](data []byte) (T, error) {
 	}
 	size := Measure(data)
 	if size.Values > MaxValues {
-		return none, fmt.Errorf("the file has %d values; at most %d are read", size.Values, MaxValues)
+		return none, fmt.Errorf("the file has %d values; copse reads at most %d", size.Values, MaxValues)
 	}
 	if size.Containers > MaxContainers {
-		return none, fmt.Errorf("the file has %d arrays and objects; at most %d are read", size.Containers, MaxContainers)
+		return none, fmt.Errorf("the file has %d arrays and objects; copse reads at most %d", size.Containers, MaxContainers)
 	}
 	// The fast decoder is recursive and, unlike encoding/json, has no limit.
 	if size.Depth <= deepest {
@@ -116,7 +116,7 @@ func (e *TypeError) Error() string {
 	if path == "" {
 		path = "the file"
 	}
-	return fmt.Sprintf("%s: want %s, got %s (%s)", path, e.Want, e.Got, e.At)
+	return fmt.Sprintf("%s: expected %s, got %s (%s)", path, e.Want, e.Got, e.At)
 }
 
 // Position is a place in a text, counted in characters from 1.

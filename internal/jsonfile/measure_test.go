@@ -32,7 +32,7 @@ func TestManyValues(t *testing.T) {
 	t.Parallel()
 	type row struct{ A, B *string }
 	for each, most := range map[string]string{
-		"0": "2000000 are read", "{}": "500000 are read", `{"A":"x"}`: "500000 are read", "[]": "500000 are read",
+		"0": "2000000", "{}": "500000", `{"A":"x"}`: "500000", "[]": "500000",
 	} {
 		text := "[" + strings.Repeat(each+",", jsonfile.MaxValues) + each + "]"
 		if each != "0" {

@@ -27,8 +27,8 @@ func EditPrivate(ctx context.Context, path string, wait time.Duration, edit func
 	return changeIn(ctx, rooted.Dir{Wall: filepath.Clean(directory), Name: "."}, name, wait, true, edit)
 }
 
-// EditIn is EditPrivate for a file that others may read, of a directory that no link leaves. The file itself must not be a link,
-// either: the error is rooted.ErrOutside.
+// EditIn edits a file as EditPrivate does, for a file that others may read, in a directory that no
+// link leaves. The file itself must not be a link, either: the error is rooted.ErrOutside.
 func EditIn(ctx context.Context, dir rooted.Dir, name string, wait time.Duration, edit func(old []byte) ([]byte, error)) error {
 	return changeIn(ctx, dir, name, wait, false, edit)
 }

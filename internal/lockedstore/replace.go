@@ -236,7 +236,7 @@ func temporary(root *os.Root) (*os.File, *flock.Flock, error) {
 		_ = lock.Unlock() // another process mistook it for a leftover
 		_ = file.Close()
 	}
-	return nil, nil, errors.New("no temporary file can be made")
+	return nil, nil, errors.New("copse cannot create a temporary file")
 }
 
 func lockOf(root *os.Root, name string) *flock.Flock {

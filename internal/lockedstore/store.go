@@ -126,7 +126,7 @@ func (s *Store) acquire(ctx context.Context, root *os.Root) (unlock func(), err 
 		}
 		_ = lock.Unlock()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("look at lock %q: %w", s.lock, rooted.WithoutPath(err))
+			return nil, fmt.Errorf("inspect lock %q: %w", s.lock, rooted.WithoutPath(err))
 		}
 	}
 }
@@ -152,7 +152,7 @@ func (s *Store) prepare(root *os.Root) error {
 		}
 		_ = file.Close()
 	case err != nil:
-		return fmt.Errorf("look at lock %q: %w", s.lock, rooted.WithoutPath(err))
+		return fmt.Errorf("inspect lock %q: %w", s.lock, rooted.WithoutPath(err))
 	case !info.Mode().IsRegular(): // a link could lead anywhere
 		return fmt.Errorf("lock %q is not a regular file; remove it", s.lock)
 	case info.Mode().Perm()&0o077 != 0: // by an earlier version, or shared

@@ -52,8 +52,8 @@ func (tx *Tx) check(names ...string) error {
 	return nil
 }
 
-// Write puts the files in place, in this order, after the content of all of them is on disk. An
-// existing file keeps its permissions. Write does not create directories.
+// Write replaces the files, in this order, after the content of all of them is on disk. An existing
+// file keeps its permissions. Write does not create directories.
 func (tx *Tx) Write(files ...File) error {
 	for _, f := range files {
 		if err := tx.check(f.Name); err != nil {

@@ -1,8 +1,8 @@
 // Package loopback finds out whose process is at the other end of a TCP connection inside this
 // machine.
 //
-// All users of a machine can connect to a port on loopback, and the connection itself does
-// not say who does. Linux lists the sockets of all users with their owners; [Mine] looks a
+// All users of a machine can connect to a port on loopback, and the connection itself does not
+// identify the user. Linux lists the sockets of all users with their owners; [Mine] looks a
 // connection up there, and [Held] who listens on a port.
 package loopback
 

@@ -151,6 +151,6 @@ func contents(at *route.Worktree, mimeType, text string, err error) (*mcp.ReadRe
 func (s *Server) recovered(ctx context.Context, what string, err *error) {
 	if p := recover(); p != nil {
 		s.logger.ErrorContext(ctx, "handler panicked", "handler", what, "panic", p, "stack", string(debug.Stack()))
-		*err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: what + " broke down on this call; this is a bug; report it"}
+		*err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: what + " crashed on this call; this is a bug; report it"}
 	}
 }

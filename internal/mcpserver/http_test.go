@@ -291,7 +291,7 @@ func TestGoneClients(t *testing.T) {
 	}
 }
 
-// A client whose stream is open has not gone because one of its requests broke off.
+// A client whose stream is open has not gone because one of its requests was interrupted.
 func TestBrokenRequest(t *testing.T) {
 	t.Parallel()
 	serve(t, func(s *site) {

@@ -218,7 +218,7 @@ func TestCallsThatFail(t *testing.T) {
 	c := start(t, mcpserver.Options{Toolsets: []toolset.Toolset{toys(nil)}})
 	c.initialize("2025-11-25")
 	for tool, want := range map[string]string{
-		"panic": `the tool panic broke down on this call`,
+		"panic": `the tool panic crashed on this call`,
 		"fail":  `{"status":"error","error":{"code":"internal","message":"no luck","hint":"This is a bug. Report it."}}`,
 	} {
 		c.send(call("1", tool, "{}"))

@@ -217,7 +217,7 @@ func (s *Server) call(ctx context.Context, t toolset.Tool, args json.RawMessage)
 	defer func() {
 		if p := recover(); p != nil {
 			s.logger.ErrorContext(ctx, "tool panicked", "tool", t.Name, "panic", p, "stack", string(debug.Stack()))
-			res, job = t.Fail(fmt.Errorf("the tool %s broke down on this call", t.Name)), nil
+			res, job = t.Fail(fmt.Errorf("the tool %s crashed on this call", t.Name)), nil
 		}
 		s.logger.InfoContext(ctx, "tool call", "tool", t.Name, "error", res.IsError, "duration", time.Since(start))
 		s.logger.Log(ctx, levelTrace, "tool call", "tool", t.Name, "arguments", string(args), "result", res.Text)

@@ -88,13 +88,13 @@ func (p *Project) newFilter(ctx context.Context, f *directory) (flt *filter, war
 	if err != nil || repo == nil {
 		flt.root = gitignore.New(false).Within(flt.effort)
 		if err != nil && !errors.Is(err, git.ErrNotRepository) {
-			warnings = append(warnings, "git cannot tell what is ignored, only .gitignore files count: "+err.Error())
+			warnings = append(warnings, "git cannot determine what is ignored, copse uses only .gitignore files: "+err.Error())
 		}
 		return flt, warnings
 	}
 	excludes, err := repo.Excludes(ctx)
 	if err != nil {
-		warnings = append(warnings, "the user's own patterns of what is ignored do not count: "+err.Error())
+		warnings = append(warnings, "copse does not use the user's own ignore patterns: "+err.Error())
 	}
 	var weakest []*gitignore.Patterns
 	for _, file := range excludes.Files {
@@ -147,7 +147,7 @@ func (flt *filter) count(file string, patterns *gitignore.Patterns, err error) b
 		flt.without.add(file, "does not count: "+err.Error())
 		return false
 	case patterns.Cut():
-		flt.without.add(file, fmt.Sprintf("has more than %d patterns; only those count", gitignore.MaxPatterns))
+		flt.without.add(file, fmt.Sprintf("has more than %d patterns; copse ignores the rest", gitignore.MaxPatterns))
 	}
 	return true
 }

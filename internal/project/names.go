@@ -125,7 +125,7 @@ func (u *update[T]) run() error {
 		u.found = append(u.found, cleantext.Count(u.closed, "directory")+" cannot be read")
 	}
 	if u.files >= maxWalked {
-		u.found = append(u.found, fmt.Sprintf("there are more files than %d; the others are left out", u.files))
+		u.found = append(u.found, fmt.Sprintf("there are more files than %d; copse omits the others", u.files))
 	}
 	u.warnings = slices.Concat(u.found, u.filter.warnings())
 	return nil

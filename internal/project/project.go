@@ -132,7 +132,7 @@ type refusal string
 func (r refusal) Error() string { return string(r) }
 
 const (
-	// ErrOutside is the error of every path that leads out of the project.
+	// ErrOutside is the error of every path that points outside the project.
 	ErrOutside = refusal("Path outside project root")
 	// ErrGit is the error for git's own files.
 	ErrGit = refusal("Path is inside .git")
@@ -175,7 +175,7 @@ func explain(asked string, err error) error {
 	case errors.Is(err, rooted.ErrTooDeep):
 		return &KindError{Path: cleantext.Cut(cleantext.Line(asked), maxShown), Problem: "cannot be opened: " + err.Error()}
 	case errors.Is(err, rooted.ErrTooManyLinks):
-		return &KindError{Path: asked, Problem: "leads through links in a loop"}
+		return &KindError{Path: asked, Problem: "is part of a loop of symbolic links"}
 	case errors.Is(err, rooted.ErrNotDir):
 		return &KindError{Path: asked, Problem: "is not a directory", Remedy: "read_file shows files"}
 	}

@@ -72,7 +72,7 @@ func TestNothingGetsOut(t *testing.T) {
 		t.Errorf("an absolute path inside gives %q", got)
 	}
 	for path, want := range map[string]string{
-		"missing": "error: File not found: missing", "loop1": "error: loop1 leads through links in a loop",
+		"missing": "error: File not found: missing", "loop1": "error: loop1 is part of a loop of symbolic links",
 		"a\x1b[31m\u202e": "error: File not found: a",
 		"dir":             "error: dir is a directory; list_directory shows it",
 	} {
@@ -179,7 +179,7 @@ func TestRead(t *testing.T) {
 		{"png", lines{}, "error: png is a binary file (image/png) of 10 bytes"},
 		{"pdf", lines{}, "error: pdf is a binary file (application/pdf) of 11 bytes"},
 		{"latin", lines{}, "error: latin is not UTF-8 text of 5 bytes"},
-		{"utf16", lines{}, "error: utf16 is UTF-16 text, and only UTF-8 is shown of 6 bytes"},
+		{"utf16", lines{}, "error: utf16 is UTF-16 text; only UTF-8 is supported of 6 bytes"},
 		{"long", lines{}, "x" + long[:2*131071] + "|… line 1: bytes 1 to 262143 of 400001 shown; continue it with offset=1, column=262144"},
 		{"then-long", lines{}, "a\n|… 1 of 3 lines shown; continue with offset=2"},
 		{"then-long", lines{From: 2}, long[:2*131072] + "|… line 2: bytes 1 to 262144 of 400001 shown; continue it with offset=2, column=262145\n… 1 of 3 lines shown; continue with offset=3"},

@@ -228,7 +228,7 @@ func notText(head, shown []byte, size int64) string {
 	var kind string
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
-		kind = "is UTF-16 text, and only UTF-8 is shown"
+		kind = "is UTF-16 text; only UTF-8 is supported"
 	case bytes.IndexByte(head, 0) >= 0, bytes.IndexByte(shown, 0) >= 0:
 		kind = "is a binary file"
 		if media, _, _ := strings.Cut(http.DetectContentType(head), ";"); media != "application/octet-stream" && !strings.HasPrefix(media, "text/") {

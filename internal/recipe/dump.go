@@ -159,7 +159,7 @@ func (m module) contained(s *justsource.Sources, copies string) error {
 			return &justsource.FileError{Problem: "The justfile cannot be used: the setting " + name + " is an expression; write a plain string"}
 		}
 		if err := s.Inside(filepath.ToSlash(file), text); err != nil {
-			return &justsource.FileError{Problem: fmt.Sprintf("The justfile cannot be used: the setting %s is %s, which leads out of the project; use a path in it", name, justsource.Quote(text))}
+			return &justsource.FileError{Problem: fmt.Sprintf("The justfile cannot be used: the setting %s is %s, which points outside the project; use a path in it", name, justsource.Quote(text))}
 		}
 	}
 	for _, sub := range m.Modules {

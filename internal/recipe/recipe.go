@@ -213,7 +213,7 @@ type BusyError struct {
 
 func (e *BusyError) Error() string {
 	if e.Task == nil {
-		return e.Name + " is already running; wait until it has ended"
+		return e.Name + " is already running; wait until it ends"
 	}
 	return fmt.Sprintf("%s is already running, as task %s: started by %s at %s (process %d)",
 		e.Name, e.Task.ID, e.Task.Client, e.Task.Started.Format(time.RFC3339), e.Task.Owner.PID)

@@ -14,7 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/rooted/rootedtest"
 )
 
-// A justfile that never ends is an error at once, and its recipe can be run afterward.
+// A justfile that never ends is an immediate error, and its recipe can be run afterward.
 func TestNamedPipes(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"justfile": "", "more.just": "import 'more.just'\n", "sub/mod.just": "mod sub\n", "x/justfile": "mod? y 'x'\n"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// A named pipe or device in place of a directory is an error at once.
+// A named pipe or device in place of a directory is an immediate error.
 func TestSpecialDirectories(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -46,8 +46,8 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("has %d bytes; the limit is %d", e.Size, e.Limit)
 }
 
-// Kind names the type in a mode: "directory", "named pipe", "socket", "device", "symbolic link",
-// "regular file", or "special file".
+// Kind returns the name of the type in a mode: "directory", "named pipe", "socket", "device",
+// "symbolic link", "regular file", or "special file".
 func Kind(mode fs.FileMode) string {
 	switch {
 	case mode.IsRegular():
@@ -78,8 +78,8 @@ func Check(info fs.FileInfo, limit int64) error {
 	return nil
 }
 
-// CheckAt is Check for the file at path, which is info. It also refuses a file of the kernel, such as
-// those below /proc, which look regular.
+// CheckAt checks the file at path, whose info is given, as Check does. It also refuses a file of
+// the kernel, such as those below /proc, which look regular.
 func CheckAt(path string, info fs.FileInfo, limit int64) error {
 	if err := Check(info, limit); err != nil {
 		return err

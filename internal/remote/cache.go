@@ -75,8 +75,8 @@ func (t *Transport) postKey(req *http.Request) (string, bool) {
 // network never get it.
 func (t *Transport) Keep(resp *http.Response, body []byte) { t.KeepAs(resp.Request, resp, body) }
 
-// KeepAs is Keep for a part of an answer: body is cached as if it were the answer to the request
-// asked, which was never sent.
+// KeepAs caches a part of an answer, as Keep does: body is cached as if it were the answer to the
+// request asked, which was never sent.
 func (t *Transport) KeepAs(asked *http.Request, resp *http.Response, body []byte) {
 	key, ok := t.postKey(asked)
 	if !ok || resp.StatusCode != http.StatusOK {

@@ -8,7 +8,7 @@
 //   - only requests that Options.Allow allows are sent, including redirects, and
 //     credentials go to no origin other than that of the request;
 //   - a request, with its second try and its body, ends within Options.Timeout;
-//   - a GET that broke off before an answer, or got a 5xx, is tried once more;
+//   - a GET that was interrupted before an answer, or got a 5xx, is tried once more;
 //   - an answer 200 to a GET is cached on disk with its validator, the service
 //     confirms it each time it is served again, and [AsOf] returns the time of that;
 //   - no credential is ever written to disk, and no answer that was cached for one

@@ -68,7 +68,7 @@ func describe(err error, host string) string {
 	case errors.Is(err, ErrTooLarge):
 		return "the answer of " + host + " is too large"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errConnReset):
-		return "the connection to " + host + " broke off"
+		return "the connection to " + host + " was interrupted"
 	case errors.As(err, &op) && op.Err != nil:
 		return "no connection to " + host + ": " + reason(err, op.Err.Error())
 	}

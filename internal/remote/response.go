@@ -18,7 +18,7 @@ const (
 	// unstatedPause is GitHub's recommended pause if a limit states no time.
 	unstatedPause = time.Minute
 
-	webPage = "answered with a web page, not JSON"
+	webPage = "returned a web page, not JSON"
 )
 
 // CheckResponse returns nil for a 2xx, and for anything else the corresponding [*Error], after
@@ -82,10 +82,10 @@ const (
 // DecodeJSON decodes the body of a successful answer into v.
 func DecodeJSON(service string, resp *http.Response, body []byte, v any) error {
 	if size := jsonfile.Measure(body); size.Values > maxValues || size.Longest > maxLongest {
-		return &Error{Service: service, Detail: "answered with more values than copse reads", Err: ErrTooLarge}
+		return &Error{Service: service, Detail: "returned more values than copse reads", Err: ErrTooLarge}
 	}
 	if err := json.Unmarshal(body, v); err != nil {
-		detail := "answered with something that is not the JSON it documents"
+		detail := "returned something that is not the JSON it documents"
 		if isWebPage(resp, body) {
 			detail = webPage
 		}
@@ -204,7 +204,7 @@ func (p problem) detail(resp *http.Response, body []byte) string {
 		add(http.StatusText(resp.StatusCode))
 	}
 	if len(parts) == 0 {
-		add("answered without a reason")
+		add("gave no reason")
 	}
 	return clean(strings.Join(parts, "; "))
 }

@@ -51,11 +51,11 @@ func TestCheckResponse(t *testing.T) {
 		{"422 with objects", answer(422, `{"message":"Validation Failed","errors":[{"resource":"Search","field":"q","code":"missing"},{"message":"no"}]}`), remote.Failed, 0, "Validation Failed; q: missing; no"},
 		{"400 of Jira", answer(400, `{"errorMessages":["Bad JQL","Bad JQL"],"errors":{"b":"two","a":"one"}}`), remote.Failed, 0, "Bad JQL; a: one; b: two"},
 		{"message of another type", answer(400, `{"message":{"x":1},"errors":7,"errorMessages":"no list"}`), remote.Failed, 0, "Bad Request"},
-		{"web page", answer(502, html, "Content-Type", "text/html"), remote.Failed, 0, "answered with a web page, not JSON"},
-		{"web page, not called one", answer(502, " \n"+html), remote.Failed, 0, "answered with a web page, not JSON"},
+		{"web page", answer(502, html, "Content-Type", "text/html"), remote.Failed, 0, "returned a web page, not JSON"},
+		{"web page, not called one", answer(502, " \n"+html), remote.Failed, 0, "returned a web page, not JSON"},
 		{"plain text", answer(503, "come\nback\x1b[31m later", "Content-Type", "text/plain; charset=utf-8"), remote.Failed, 0, "come back later"},
 		{"redirect to nowhere", answer(302, ""), remote.Failed, 0, "Found"},
-		{"no such status", answer(599, "{"), remote.Failed, 0, "answered without a reason"},
+		{"no such status", answer(599, "{"), remote.Failed, 0, "gave no reason"},
 		{"hostile message", answer(404, `{"message":"a\u202eb\u001b[2Jc\nhttps://me:hunter2@x/"}`), remote.NotFound, 0, "abc https://x/"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -104,11 +104,11 @@ func TestReadJSON(t *testing.T) {
 		want string
 	}{
 		{"good", answer(200, `{"n":1}`), ""},
-		{"web page", answer(200, "<html>", "Content-Type", "text/html; charset=utf-8"), "answered with a web page, not JSON"},
-		{"cut", answer(200, `{"n":`), "answered with something that is not the JSON it documents"},
-		{"other shape", answer(200, `[1]`), "answered with something that is not the JSON it documents"},
-		{"empty", answer(200, ``), "answered with something that is not the JSON it documents"},
-		{"broken off", &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(brokenReader{})}, "the connection to the service broke off"},
+		{"web page", answer(200, "<html>", "Content-Type", "text/html; charset=utf-8"), "returned a web page, not JSON"},
+		{"cut", answer(200, `{"n":`), "returned something that is not the JSON it documents"},
+		{"other shape", answer(200, `[1]`), "returned something that is not the JSON it documents"},
+		{"empty", answer(200, ``), "returned something that is not the JSON it documents"},
+		{"broken off", &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(brokenReader{})}, "the connection to the service was interrupted"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -436,7 +436,7 @@ func TestTransportErrorTexts(t *testing.T) {
 		{"refused", downURL, remote.Options{}, "connection refused by " + host(downURL)},
 		{"untrusted", secure.URL, remote.Options{}, "TLS certificate of " + host(secure.URL) + " not accepted: "},
 		{"no TLS there", "https://" + host(plain.URL), remote.Options{}, "server gave HTTP response to HTTPS client"},
-		{"closed", plain.URL, remote.Options{}, "the connection to " + host(plain.URL) + " broke off"},
+		{"closed", plain.URL, remote.Options{}, "the connection to " + host(plain.URL) + " was interrupted"},
 		{"timeout", slow.URL, remote.Options{Timeout: 20 * time.Millisecond}, "no answer in time (20ms) from " + host(slow.URL)},
 		{"no host", "https://ghe.example", remote.Options{Base: noHost}, "no such host: ghe.example"},
 		{"too large", serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "xx") }).URL, remote.Options{MaxBody: 1}, "is too large"},

@@ -95,7 +95,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// retrier tries a GET a second time if the first attempt broke off before an answer, or got a 5xx.
+// retrier tries a GET a second time if the first attempt was interrupted before an answer, or got a 5xx.
 type retrier struct{ next http.RoundTripper }
 
 func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {

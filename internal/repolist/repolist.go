@@ -73,7 +73,7 @@ func parse(data []byte) ([]Repository, error) {
 		return nil, err
 	}
 	if records == nil {
-		return nil, errors.New("the file: want an array, got null")
+		return nil, errors.New("the file: expected an array, got null")
 	}
 	repositories := make([]Repository, len(records))
 	for i, r := range records {

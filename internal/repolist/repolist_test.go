@@ -75,11 +75,11 @@ func TestLoadErrors(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, content, want string }{
 		{"empty", "", "registry.json: the file is empty"},
-		{"object", `{}`, "registry.json: the file: want an array, got an object (line 1, column 1)"},
-		{"null", `null`, "registry.json: the file: want an array, got null"},
+		{"object", `{}`, "registry.json: the file: expected an array, got an object (line 1, column 1)"},
+		{"null", `null`, "registry.json: the file: expected an array, got null"},
 		{"no path", `[{"path":"/a","name":"a"},{"name":"b"}]`, "registry.json: [1].path: missing or null"},
 		{"no name", `[{"path":"/a","name":null}]`, "registry.json: [0].name: missing or null"},
-		{"name as a number", "[\n{\"path\":\"/a\",\"name\":7}]", "registry.json: [0].name: want a string, got a number (line 2, column 21)"},
+		{"name as a number", "[\n{\"path\":\"/a\",\"name\":7}]", "registry.json: [0].name: expected a string, got a number (line 2, column 21)"},
 		{"truncated", `[{"path":"/a"`, "registry.json: line 1, column 13: unexpected end of JSON input"},
 	}
 	for _, tt := range tests {

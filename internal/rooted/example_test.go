@@ -9,7 +9,7 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// A file below the root is read; what leads outside is refused, whether it exists or not.
+// A file below the root is read; a path that points outside is refused, whether it exists or not.
 func Example() {
 	dir, err := os.MkdirTemp("", "rooted")
 	if err != nil {

@@ -154,7 +154,7 @@ func (r *Root) openDir(name string) (*os.File, error) {
 }
 
 // entry is a part of a directory. The library's own type would look up its Info at an absolute
-// path, which may lead outside by then.
+// path, which may point outside by then.
 type entry struct {
 	fs.DirEntry
 	root *Root

@@ -6,12 +6,12 @@
 //   - nothing outside the directory is opened, whatever the path is and however links
 //     and directories change in the meantime: all access goes through an [os.Root]. Links
 //     that stay inside are followed, including absolute ones;
-//   - a path that leads outside is [ErrOutside], whether a file exists there or not, so
-//     nobody learns what exists elsewhere. A path of another system that would lead
-//     outside there, such as C:\x and ..\x, is refused everywhere;
+//   - a path that points outside is [ErrOutside], whether a file exists there or not, so nobody
+//     learns what exists elsewhere. A path of another system that would point outside there, such
+//     as C:\x and ..\x, is refused everywhere;
 //   - a name that no file can have, such as one with a NUL or with too many characters,
 //     is [fs.ErrNotExist], like a name that no file has;
-//   - [Root.CheckWrite] refuses a name that leads into a git directory, for packages that write;
+//   - [Root.CheckWrite] refuses a name inside a git directory, for packages that write;
 //   - no call blocks: a named pipe, socket, or device is a [*NotRegularError] and is
 //     neither opened nor waited for, and no more than a limit is read;
 //   - no error of a Root names the path of the directory. errors.Is works with those
@@ -36,8 +36,8 @@ import (
 )
 
 var (
-	// ErrOutside reports that a path leads out of the directory.
-	ErrOutside = errors.New("the path leads outside the directory")
+	// ErrOutside reports that a path points outside the directory.
+	ErrOutside = errors.New("the path is outside the directory")
 	// ErrNotDir reports that the file is not a directory.
 	ErrNotDir = errors.New("it is not a directory")
 	// ErrTooDeep reports that a name has more than maxParts parts.
@@ -80,7 +80,7 @@ func (e *TooLargeError) Error() string {
 // Root is a directory. It is safe for concurrent use.
 type Root struct {
 	root    *os.Root
-	escapes func() error    // root's error for a path that leads outside
+	escapes func() error    // root's error for a path that points outside
 	paths   func() []string // of the directory: as it was given, and without links
 }
 

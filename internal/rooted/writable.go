@@ -12,7 +12,7 @@ import (
 )
 
 // ErrGitDirectory reports that a name leads into a git directory, where only git writes.
-var ErrGitDirectory = errors.New("the path leads into a git directory, where copse does not write; replace the symbolic link with a file or directory")
+var ErrGitDirectory = errors.New("the path is inside a git directory, where copse does not write; replace the symbolic link with a file or directory")
 
 // CheckWrite returns the error of [Root.CheckWrite] for a directory that is already open.
 func CheckWrite(root *os.Root, name string) error {

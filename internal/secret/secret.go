@@ -362,8 +362,8 @@ func mask(out *strings.Builder, secret string, line bool) {
 	}
 }
 
-// HTML is Redact for HTML in which all text of others is escaped. It changes text and the values of
-// attributes, but no tag.
+// HTML redacts as Redact does, in HTML in which all text of others is escaped. It changes text and
+// the values of attributes, but no tag.
 func (s *Set) HTML(text string) string {
 	if !s.In(text) {
 		return text
@@ -400,8 +400,8 @@ func (s *Set) HTML(text string) string {
 // begins.
 const tagEnds = `>"'`
 
-// RedactPart is Redact for the beginning of a text that continues. It omits an end that can be the
-// beginning of a secret.
+// RedactPart redacts as Redact does, at the beginning of a text that continues. It omits an end
+// that can be the beginning of a secret.
 func (s *Set) RedactPart(text string) string {
 	text = s.Redact(text)
 	forms := s.all()

@@ -1,8 +1,8 @@
 // Package session represents the repository of a program, opened once.
 //
 // Create a [Session] with [New]. Its repository is found from a directory upward, when it is first
-// needed. While there is none, or it has disappeared, each call looks again, but never switches to
-// another repository further up.
+// needed. While there is none, or it has disappeared, each call searches again, but never switches
+// to another repository further up.
 //
 // A call reads through a [View]: HEAD, the refs, and the branch state, each at most once and when
 // first needed. [Read] ensures that one call reads a consistent state: if any of it changes in the

@@ -192,7 +192,7 @@ func (f *File[T]) get() (content[T], error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return content[T]{}, nil
 	case errors.Is(err, rooted.ErrOutside):
-		return content[T]{}, fmt.Errorf("%s cannot be used: it is a symbolic link that leads out of the repository; replace the link with a file", f.name)
+		return content[T]{}, fmt.Errorf("%s cannot be used: it is a symbolic link that points outside the repository; replace the link with a file", f.name)
 	case err != nil:
 		return content[T]{}, fmt.Errorf("%s cannot be used: %w", f.name, err)
 	}

@@ -1,5 +1,4 @@
-// Package stackroom gives goroutines that run at the start of a program the stack that they need at
-// once.
+// Package stackroom gives goroutines that run at the start of a program their stack in one step.
 //
 // A stack that grows step by step is copied each time, which reads the tables of all functions on
 // it: pages of the executable that nothing else needs. The main goroutine, which initializes all
@@ -16,7 +15,7 @@ const (
 
 var _ = grow(false)
 
-// Grow gives the stack of its goroutine room for another [Usual] bytes.
+// Grow grows the stack of its goroutine by [Usual] bytes.
 func Grow() { growUsual(false) }
 
 // growUsual has a frame of Usual bytes. The runtime makes room for it even if it is not used.

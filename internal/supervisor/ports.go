@@ -57,10 +57,10 @@ type HeldError struct {
 
 func (e *HeldError) Error() string {
 	if e.Stranger {
-		return fmt.Sprintf("port %d, which the clients of this worktree use, is held by another program, which may be another user's, "+
+		return fmt.Sprintf("port %d, which the clients of this worktree use, is in use by another program, which may be another user's, "+
 			"so the worktree has a new token; stop that program, or run `copse up --new-port` to move the worktree, and then run `copse mcp install` again", e.Port)
 	}
-	return fmt.Sprintf("port %d, which the clients of this worktree use, is held by another program; "+
+	return fmt.Sprintf("port %d, which the clients of this worktree use, is in use by another program; "+
 		"stop that program, or run `copse up --new-port` to move the worktree and create a new token", e.Port)
 }
 

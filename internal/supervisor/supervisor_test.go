@@ -188,7 +188,7 @@ func TestHeldPort(t *testing.T) {
 			s = r.start()
 			r.want(s, "a! b+1")
 			state := s.Status()[0]
-			if state.MCP.ServerRunning || state.MCP.Port != 0 || !strings.Contains(state.MCP.LastError, "is held by another program") || !strings.Contains(state.MCP.LastError, "--new-port") {
+			if state.MCP.ServerRunning || state.MCP.Port != 0 || !strings.Contains(state.MCP.LastError, "is in use by another program") || !strings.Contains(state.MCP.LastError, "--new-port") {
 				t.Errorf("the state is %+v", state)
 			}
 			if opened, err := s.Open(t.Context(), r.repo.list[0].Path); err != nil || opened.MCP.LastError == "" {

@@ -42,7 +42,7 @@ func New(prefix string) (*Dir, error) {
 	removeLeft(prefix)
 	path, err := os.MkdirTemp("", prefix)
 	if err != nil {
-		return nil, fmt.Errorf("make a temporary directory: %w", err)
+		return nil, fmt.Errorf("create a temporary directory: %w", err)
 	}
 	d := &Dir{Path: path, lock: flock.New(filepath.Join(path, LockName), flock.SetPermissions(0o600))}
 	if _, err := d.lock.TryLock(); err != nil {

@@ -2,8 +2,8 @@
 // the answer of the previous one, and stores until when a service asked clients to wait.
 //
 // Use a [Dir]. [Dir.Take] waits for the turn; the system ends the turn of a killed process.
-// [Dir.Pause] and [Dir.Paused] are about a rate limit. A directory that others can enter is not
-// used; then nobody waits for anybody, and nothing is stored.
+// [Dir.Pause] and [Dir.Paused] are about a rate limit. The package does not use a directory that
+// others can enter; then no process waits, and nothing is stored.
 package turn
 
 import (

@@ -22,7 +22,7 @@ import (
 type Dir string
 
 // ErrUnusable reports that there is no directory that only the user can enter.
-var ErrUnusable = errors.New("there is no directory that the user alone can enter")
+var ErrUnusable = errors.New("there is no directory that only the user can enter")
 
 // Path returns the path of a file.
 func (d Dir) Path(name string) string { return filepath.Join(string(d), name) }
@@ -30,7 +30,7 @@ func (d Dir) Path(name string) string { return filepath.Join(string(d), name) }
 // Private reports whether the directory exists and nobody else can enter it.
 func (d Dir) Private() bool { return d != "" && private(string(d)) }
 
-// Make makes the directory and reports whether nobody else can enter it.
+// Make creates the directory and reports whether nobody else can enter it.
 func (d Dir) Make() bool { return d != "" && os.MkdirAll(string(d), 0o700) == nil && d.Private() }
 
 // Replace writes a file whole. The error can be [ErrUnusable].

@@ -9,8 +9,8 @@ import (
 // again is how long Follow waits after it failed to watch.
 const again = 5 * time.Second
 
-// Follow is [Run] for paths that can be others after each change, until ctx ends. While they
-// cannot be watched, it calls failed with the reason, and reports a possible change every few
+// Follow watches as [Run] does, with paths that can differ after each change, until ctx ends. While
+// they cannot be watched, it calls failed with the reason, and reports a possible change every few
 // seconds. It is ready all the same.
 func Follow(ctx context.Context, paths func() Paths, ready, changed func(), failed func(error)) {
 	for ctx.Err() == nil {

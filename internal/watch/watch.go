@@ -2,10 +2,10 @@
 //
 // Use [Run]. It reports that something may have changed, not what: the caller checks, and compares
 // with its previous data. Simultaneous changes are reported once, no later than half a second after
-// the first. A directory that does not exist yet counts from the moment it appears. A directory on
-// a file system that does not notify (some network mounts) is silent. If the system has no watcher
-// left, which it limits for all programs of a user together, Run reports a possible change every
-// two seconds instead.
+// the first. It watches a directory that does not exist yet from the moment it appears. A directory
+// on a file system that does not notify (some network mounts) is silent. If the system has no
+// watcher left, which it limits for all programs of a user together, Run reports a possible change
+// every two seconds instead.
 package watch
 
 import (

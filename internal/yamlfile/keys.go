@@ -35,7 +35,7 @@ type keys struct {
 // anchors are the values of a document that have a name.
 type anchors map[string]ast.Node
 
-// Visit is for ast.Walk.
+// Visit implements ast.Visitor.
 func (a anchors) Visit(node ast.Node) ast.Visitor {
 	if n, ok := node.(*ast.AnchorNode); ok {
 		a[n.Name.GetToken().Value] = n.Value

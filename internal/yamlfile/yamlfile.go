@@ -110,10 +110,10 @@ func recovered(err *error) {
 // explain returns an error of the library in our words.
 func explain(err error) error {
 	if wrong, ok := errors.AsType[*yaml.TypeError](err); ok {
-		return &Error{Line: wrong.Token.Position.Line, Problem: fmt.Sprintf("want %s, got %s", kind(wrong.DstType), kind(wrong.SrcType))}
+		return &Error{Line: wrong.Token.Position.Line, Problem: fmt.Sprintf("expected %s, got %s", kind(wrong.DstType), kind(wrong.SrcType))}
 	}
 	if wrong, ok := errors.AsType[*yaml.UnexpectedNodeTypeError](err); ok {
-		return &Error{Line: wrong.Token.Position.Line, Problem: fmt.Sprintf("want %s, got %s", nodeKind(wrong.Expected), nodeKind(wrong.Actual))}
+		return &Error{Line: wrong.Token.Position.Line, Problem: fmt.Sprintf("expected %s, got %s", nodeKind(wrong.Expected), nodeKind(wrong.Actual))}
 	}
 	if at, ok := errors.AsType[yaml.Error](err); ok {
 		line := 0

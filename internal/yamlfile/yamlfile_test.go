@@ -33,7 +33,7 @@ func TestDecode(t *testing.T) {
 		"a: &x {y: 1}\nb: *x\n":                 "[{a [{y 1}]} {b [{y 1}]}]",
 		"a: &x {y: 1}\nb: {<<: *x}\n":           "[{a [{y 1}]} {b [{y 1}]}]",
 		"[1":                                    "line 1: sequence end token ']' not found",
-		"a\nb":                                  "line 1: want a mapping, got text",
+		"a\nb":                                  "line 1: expected a mapping, got text",
 		"a: *x":                                 `line 1: could not find alias "x"`,
 		"a: &a [*a]":                            "line 1: the alias *a is a part of its own value",
 		"a: &a\n  <<: *a":                       "line 2: the alias *a is a part of its own value",

@@ -1,9 +1,9 @@
-// Command bundle makes what the release build does not: the npm packages, the MCPB bundles,
-// and the server.json of the MCP registry, from the programs that it has built.
+// Command bundle creates what the release build does not: the npm packages, the MCPB bundles, and
+// the server.json of the MCP registry, from the programs that it has built.
 //
 //	go run ./packaging/bundle -version v1.2.3 -artifacts dist/artifacts.json -out dist/bundle
 //
-// The same programs give the same bytes.
+// The same programs result in the same bytes.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // Command changelog writes CHANGELOG.md from the fragments in changes/unreleased.
 //
 //	go run ./packaging/changelog                    collect the fragments under "Unreleased"
-//	go run ./packaging/changelog -release v1.2.3    make a release of them, and remove them
+//	go run ./packaging/changelog -release v1.2.3    move them to the section of a release
 //	go run ./packaging/changelog -notes v1.2.3      print the section of a release
 //
 // The sections of earlier releases stay as they are.

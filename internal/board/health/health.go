@@ -118,7 +118,7 @@ func (v *View) findings(ctx context.Context) ([]doctor.Finding, time.Time) {
 	return found, at
 }
 
-// Render makes the page.
+// Render returns the page.
 func (v *View) Render(ctx context.Context, _ board.Request) (board.Page, error) {
 	draw := &markup.Renderer{Kit: v.kit, Templates: v.templates}
 	found, at := v.findings(ctx)

@@ -6,8 +6,8 @@
 // for an answer. A link to an item and a form become calls of tools, which the page asks the
 // client to make. Like all of the board's HTML, a drawing has every foreign text escaped.
 //
-// The document forbids itself every request and every script and style but its own, by their
-// hashes.
+// The content security policy of the document allows no request, and only the document's own script
+// and style, by their hashes.
 package hosted
 
 import (

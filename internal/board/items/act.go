@@ -61,7 +61,7 @@ func (v *View) act(ctx context.Context, r board.Request, action string, form url
 }
 
 func noAction(name string) error {
-	return failure.New(failure.NotFound, fmt.Sprintf("There is no change %q", cut(name, maxValue)), "Reload the page and try again.")
+	return failure.New(failure.NotFound, fmt.Sprintf("Unknown change %q", cut(name, maxValue)), "Reload the page and try again.")
 }
 
 // notice returns a text that describes a change.
@@ -287,7 +287,7 @@ func (v *View) set(ctx context.Context, id item.ID, field, value string) error {
 		}
 		p.Labels = &labels
 	default:
-		return failure.New(failure.Invalid, "There is no such change of several items", "Reload the page and try again.")
+		return failure.New(failure.Invalid, "Unknown change of several items", "Reload the page and try again.")
 	}
 	_, err := v.o.Store.Update(ctx, id, p)
 	return err

@@ -112,7 +112,7 @@ func (v *View) read(ctx context.Context) (item.Config, *item.Snapshot, error) {
 	return config, snapshot, err
 }
 
-// Render makes the page.
+// Render returns the page.
 func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) {
 	config, snapshot, err := v.read(ctx)
 	if errors.Is(err, storage.ErrNoProject) {

@@ -4,13 +4,12 @@
 //
 // [Parse] reads a view's own templates. They have, besides those of html/template,
 //
-//	{{line .}} {{lines .}}       foreign text on one line, or on several, without control characters
-//	{{ago .At}}                  a time as "12 s ago", with the absolute time on hover
-//	{{until .At}}                a time to come as "for 38 more minutes", likewise
-//	{{chip "red" "text"}}        a word in a colored field; the tones are green, amber, red, blue and ""
-//	{{plural 2 "branch" "branches"}}
-//	{{token}}                    the hidden field that each form with method="post" needs
-//	{{template "empty" (empty "title" "text" "command")}}
+// {{line .}} {{lines .}}       foreign text on one line, or on several, without control characters
+// {{ago .At}}                  a time as "12 s ago", with the absolute time on hover {{until .At}}
+// a time to come as "for 38 more minutes", likewise {{chip "red" "text"}}        a word in a
+// colored field; the tones are green, amber, red, blue, and "" {{plural 2 "branch" "branches"}}
+// {{token}}                    the hidden field that each form with method="post" needs {{template
+// "empty" (empty "title" "text" "command")}}
 //
 // and links are relative to the board: href="stacks?branch=x". html/template escapes every
 // value for its context; nothing else may turn foreign text into template.HTML.

@@ -108,7 +108,7 @@ func address(agent string, id command.ID, text string) string {
 	return "prompts?" + q.Encode()
 }
 
-// Render makes the page.
+// Render returns the page.
 func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) {
 	return v.page(ctx, r, nil)
 }

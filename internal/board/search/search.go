@@ -92,7 +92,7 @@ type row struct {
 	Label string
 }
 
-// Render makes the page.
+// Render returns the page.
 func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) {
 	draw := &markup.Renderer{Kit: v.kit, Templates: v.templates}
 	text, only := strings.TrimSpace(r.Query.Get("q")), search.Kind(r.Query.Get("kind"))

@@ -239,7 +239,7 @@ func (d *drawing) pull(pr verdict.PullRequest) field {
 	case verdict.PullNone:
 		return field{Text: "no PR"}
 	case verdict.PullUnknown, verdict.PullFailed:
-		f.Text, f.Why = number+"unknown", cmp.Or(pr.Reason, d.github.Reason, "GitHub has not been asked")
+		f.Text, f.Why = number+"unknown", cmp.Or(pr.Reason, d.github.Reason, "copse has not asked GitHub yet")
 	case string(pullrequest.Open):
 		f.Text, f.Tone = number+"open", markup.Blue
 		switch {

@@ -121,7 +121,7 @@ func (v *View) note(all gather.Overview) {
 	v.blocked, v.looked = blocked, true
 }
 
-// Render makes the page.
+// Render returns the page.
 func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) {
 	selected := r.Query.Get("branch")
 	from, err := strconv.Atoi(cmp.Or(r.Query.Get("from"), "0"))

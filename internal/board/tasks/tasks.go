@@ -130,7 +130,7 @@ type listed struct {
 	Text string // its command line
 }
 
-// Render makes the page.
+// Render returns the page.
 func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) {
 	draw := &markup.Renderer{Kit: v.kit, Templates: v.templates}
 	page := board.Page{Title: "Tasks"}
@@ -244,7 +244,7 @@ func (v *View) Act(ctx context.Context, r board.Request, action string, form url
 		}
 		return board.Outcome{To: "tasks/" + url.PathEscape(task.ID), Notice: template.HTML(template.HTMLEscapeString(task.Name + " was stopped."))}, nil
 	}
-	return board.Outcome{}, failure.New(failure.NotFound, "There is no such change", "Reload the page and try again.")
+	return board.Outcome{}, failure.New(failure.NotFound, "Unknown change", "Reload the page and try again.")
 }
 
 // start runs a recipe with the values of a form, like a person who typed them in a terminal.
@@ -267,7 +267,7 @@ func (v *View) start(ctx context.Context, form url.Values) (board.Outcome, error
 	}
 	task, err := v.o.Tasks.Start(ctx, recipe.Call{Name: name, Args: args, Confirmed: form.Has("confirmed"), Person: true, Client: Client})
 	if _, busy := errors.AsType[*recipe.BusyError](err); busy {
-		return board.Outcome{}, failure.New(failure.Busy, name+" is already running", "Wait until it has ended, or stop it.")
+		return board.Outcome{}, failure.New(failure.Busy, name+" is already running", "Wait until it ends, or stop it.")
 	}
 	if err != nil {
 		return board.Outcome{}, failure.New(failure.Invalid, err.Error(), "")

@@ -112,7 +112,7 @@ func (v *View) row(w worktrees.Worktree) row {
 	return r
 }
 
-// Render makes the page.
+// Render returns the page.
 func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) {
 	all, err := v.o.Worktrees.List(ctx)
 	if err != nil {

@@ -33,7 +33,7 @@ type Known struct {
 	// Squashed reports whether a root contains the changes of a branch as one commit.
 	Squashed func(branch string) bool
 	// PullRequests are the repository's pull requests, best last: of two with the same head branch,
-	// the last one counts.
+	// the last one is used.
 	PullRequests []PullRequest
 	// Said are parents, by branch, that the user chose. They need no evidence and are not checked.
 	Said map[string]string
@@ -69,7 +69,7 @@ type Fact struct {
 }
 
 // Said is the evidence of a user's choice.
-const Said = "you said so"
+const Said = "named with --parent"
 
 // Propose makes proposals, sorted by branch.
 func Propose(k Known) []Proposal {

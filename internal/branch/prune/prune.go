@@ -1,6 +1,6 @@
 // Package prune proposes how to bring declared stacks up to date with git: renamed branches get
 // their new name, branches whose parent was deleted or merged move to its parent, and deleted
-// branches are dropped.
+// branches are no longer tracked.
 //
 // [Plan] takes all known data ([Known]) and reads nothing else. Each change has a reason. No change
 // makes a branch depend on itself.

@@ -46,7 +46,7 @@ func Merge(own *twig.State, records []Record, exists func(string) bool) Merged {
 		}
 	}
 	if more := m.told - maxNotes; more > 0 {
-		m.note("the records also differ about %s", cleantext.Count(more, "more parent"))
+		m.note("the records also disagree on %s", cleantext.Count(more, "more parent"))
 	}
 	m.cutCycles()
 	return Merged{State: m.state(records), Notes: m.notes}

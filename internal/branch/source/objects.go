@@ -22,7 +22,7 @@ func Blobs(ctx context.Context, r Repo, names []string, limit int) ([][]byte, er
 	}
 	lines := strings.Split(strings.TrimSuffix(string(sizes), "\n"), "\n")
 	if len(lines) != len(names) {
-		return nil, errors.New("git answers for other objects")
+		return nil, errors.New("git returned other objects")
 	}
 	var wanted []string
 	index := make([]int, 0, len(names))
@@ -44,11 +44,11 @@ func Blobs(ctx context.Context, r Repo, names []string, limit int) ([][]byte, er
 		head, rest, ok := bytes.Cut(data, []byte("\n"))
 		fields := strings.Fields(string(head))
 		if !ok || len(fields) != 3 {
-			return nil, fmt.Errorf("read objects: git answers %.80q", head)
+			return nil, fmt.Errorf("read objects: git printed %.80q", head)
 		}
 		size, err := strconv.Atoi(fields[2])
 		if err != nil || size < 0 || size >= len(rest) {
-			return nil, fmt.Errorf("read objects: git answers %.80q", head)
+			return nil, fmt.Errorf("read objects: git printed %.80q", head)
 		}
 		out[i], data = rest[:size], rest[size+1:]
 	}

@@ -24,8 +24,8 @@ const MaxSize = 64 << 20
 // ErrNoState reports that there is no state file: nobody has used twig here.
 var ErrNoState = errors.New(Name + ": no such file")
 
-// ErrOutside reports that a link in the path of the state file leads out of the worktree.
-var ErrOutside = errors.New("a symbolic link leads out of the repository; replace .twig with a directory")
+// ErrOutside reports that a link in the path of the state file points outside the worktree.
+var ErrOutside = errors.New("a symbolic link points outside the repository; replace .twig with a directory")
 
 // ErrLink reports that the state file is a symbolic link.
 var ErrLink = errors.New("is a symbolic link, which is not followed; replace it with the file")
@@ -76,7 +76,7 @@ func open(root string) location {
 // and the author of the repository chose its target.
 type noLink struct{ rooted.Directory }
 
-// Stat makes noLink a cachedfile.Directory.
+// Stat implements cachedfile.Directory.
 func (n noLink) Stat(name string) (fs.FileInfo, error) {
 	if info, ok := n.direct(name); ok {
 		return info, nil

@@ -32,7 +32,7 @@ func Command(env app.Env) *cobra.Command {
 		Use:   "conflicts [BRANCH...]",
 		Short: "Find conflicts between branches, worktrees, and the trunk",
 		Long: `Find conflicts between branches, worktrees, and the trunk, file by file, before a merge.
-Uncommitted changes count. With arguments, list only the conflicts of those branches.
+Uncommitted changes are included. With arguments, list only the conflicts of those branches.
 
 copse compares all worktrees, the local branches whose last commit is at most 30 days old, and the
 branches of a stack. It omits branches that the trunk already contains. It tries the merges

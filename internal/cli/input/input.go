@@ -63,7 +63,7 @@ func Try(ctx context.Context, env app.Env, limit int, wait time.Duration, advice
 		}
 		return readAll(io.MultiReader(bytes.NewReader(c.data), env.Stdin), limit)
 	case <-time.After(wait):
-		env.Note("note: nothing came on standard input, so copse ignored it; " + advice)
+		env.Note("note: no text arrived on standard input, so copse continued without it;  " + advice)
 		return "", nil
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
@@ -111,8 +111,8 @@ func Confirm(ctx context.Context, env app.Env, question string, fallback bool) (
 	return answer == "y", err
 }
 
-// Yes is [Confirm] for an action that requires a person's consent: an empty line and the end of the
-// input mean no.
+// Yes asks as [Confirm] does, for an action that requires a person's consent: an empty line and the
+// end of the input mean no.
 func Yes(ctx context.Context, env app.Env, question string) (bool, error) {
 	yes, err := Confirm(ctx, env, question, false)
 	if errors.Is(err, ErrEnd) {

@@ -31,14 +31,14 @@ item: one of the current iteration before others, one without open children befo
 parent, then by priority from critical to low, then by number.
 
 The claim ends when you release the item or set it to a done status, and when the lease
-ends. Each command about items that you run in this worktree renews the lease. A claim of
-a server's client also ends 2 minutes after a call about items from this machine finds that
-the server's process has ended, and yours, that the worktree was removed.
+ends. Each item command that you run in this worktree renews the lease. If the server that made
+a claim ends, or the worktree of your claim is removed, the next call about items on this machine
+notices it, and the claim ends 2 minutes later.
 
 In a shared store with a remote, the remote decides between clones. Without a connection,
 the claim is valid in this clone, and the next sync can give the item to another one.`,
 		Example: fmt.Sprintf("  %[1]s claim\n  %[1]s claim 3 --lease 4h\n  %[1]s claim 3 --steal", c.Program),
-		Args:    app.Args(0, 1, "none or ID"), ValidArgsFunction: c.CompleteItem,
+		Args:    app.Args(0, 1, "no argument, or ID"), ValidArgsFunction: c.CompleteItem,
 	}
 	f := cmd.Flags()
 	f.DurationVar(&r.Lease, "lease", claim.DefaultLease, "how long the claim lasts after your last command: 1m to 24h")

@@ -101,7 +101,7 @@ or tic. A change by another program appears as "elsewhere".
 In a pipe, each line has change, item, time, kind, agent, and changed fields, separated by
 tabs.`, changes.MaxChanges),
 		Example: fmt.Sprintf("  %[1]s log 3\n  %[1]s log --json", c.Program),
-		Args:    app.Args(0, 1, "none or ID"), ValidArgsFunction: c.CompleteItem,
+		Args:    app.Args(0, 1, "no argument, or ID"), ValidArgsFunction: c.CompleteItem,
 	}
 	output.JSONFlag[[]change](cmd, &asJSON)
 	cmd.RunE = c.Run(func(ctx context.Context, s storage.Store, args []string) error {
@@ -149,7 +149,7 @@ Later changes to other fields stay. If somebody has changed a field again, the c
 fails and names that agent. An undo is a change in the history, which you can undo. A change of an
 item that another agent holds is refused without --steal.`,
 		Example: fmt.Sprintf("  %[1]s undo 3\n  %[1]s undo 3 k3f9a2mq\n  %[1]s undo 3 --steal", c.Program),
-		Args:    app.Args(1, 2, "ID or ID and CHANGE"), ValidArgsFunction: c.CompleteItem,
+		Args:    app.Args(1, 2, "ID, or ID and CHANGE"), ValidArgsFunction: c.CompleteItem,
 	}
 	cmd.Flags().BoolVar(&steal, "steal", false, "undo a change of an item that another agent holds; the history records it")
 	output.JSONFlag[change](cmd, &asJSON)

@@ -60,7 +60,7 @@ const (
 func (o *clientOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&o.clients, "client", nil, "the `clients`, separated by commas: "+strings.Join(clientconfig.IDs(), ", "))
-	f.StringVar(&o.transport, "transport", "", "the `transport`: stdio, where the client starts copse, or http, for the servers of copse up (default that of the entry, or stdio)")
+	f.StringVar(&o.transport, "transport", "", "the `transport`: stdio, where the client starts copse, or http, for the servers of copse up (default: the transport of the existing entry, or stdio)")
 	f.StringVar(&o.name, "name", "copse", "the `name` of the entry")
 	f.StringVar(&o.scope, "scope", string(clientfile.User), "the `scope`: user, or project for the file that the members of the project share")
 	f.StringVar(&o.repo, "repo", "", "always serve the repository at this `path`")
@@ -111,7 +111,7 @@ func (o *clientOptions) check(needsClient bool) error {
 	case o.scope != string(clientfile.User) && o.scope != string(clientfile.Project):
 		return app.UsageError(fmt.Sprintf("invalid value %q for --scope: use user or project", o.scope))
 	case strings.TrimSpace(o.name) == "":
-		return app.UsageError("--name is empty")
+		return app.UsageError("--name is empty: use a name such as copse")
 	}
 	if err := o.checkLimits(); err != nil {
 		return app.UsageError(err.Error())

@@ -47,7 +47,7 @@ func (o *clientOptions) entries(ctx context.Context) ([]clientconfig.Named, erro
 		return nil, err
 	}
 	if status.Guarded && o.scope == string(clientfile.Project) {
-		return nil, errors.New("the file of a project is shared, and the token must not be: use --scope user, or --transport stdio")
+		return nil, errors.New("a project's file is shared, and the token must stay private: use --scope user, or --transport stdio")
 	}
 	here, err := o.served(ctx, status)
 	if err != nil {

@@ -448,7 +448,7 @@ func (o *clientOptions) file(ctx context.Context, path string) lockedstore.Forei
 // explainFile explains what to do about an unusable file.
 func explainFile(path string, err error) error {
 	if errors.Is(err, rooted.ErrOutside) {
-		return fmt.Errorf("%s is behind a symbolic link that leads out of the project, so copse does not change it; replace the link with a file, or use --scope user", path)
+		return fmt.Errorf("%s is behind a symbolic link that points outside the project, so copse does not change it; replace the link with a file, or use --scope user", path)
 	}
 	return fmt.Errorf("read %s: %w", path, err)
 }

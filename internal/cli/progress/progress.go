@@ -1,5 +1,5 @@
-// Package progress tells a person at a terminal that an operation takes a while. Programs and
-// files, which also read stderr, never see it.
+// Package progress shows a person at a terminal that an operation takes a while. It prints nothing
+// if stderr is not a terminal.
 package progress
 
 import (

@@ -28,7 +28,7 @@ func Command(env app.Env) *cobra.Command {
 		Use:   "task",
 		Short: "List, run, and stop the tasks of the project",
 		Long: `List, run, and stop the recipes of the justfile in the project's root directory, as an assistant
-does with run_just_task. This requires the program just; see https://just.systems.`,
+does with run_just_task. This requires just; see https://just.systems.`,
 		Example: `  copse task list
   copse task run test ./internal/...`,
 		Args: ownTasks(env, app.Expect(map[string]string{

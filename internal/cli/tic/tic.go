@@ -1,6 +1,6 @@
 // Package tic implements the command line of tic, the work-item tracker. copse has the same
 // commands: "tic item list" is "copse item list", and "tic mcp serve" is "copse mcp serve
-// --toolsets items". They are for systems where tic is the compiler of terminal descriptions.
+// --toolsets items". Use those where tic is the terminfo compiler of ncurses.
 package tic
 
 import (
@@ -26,7 +26,7 @@ func Command(env app.Env) *cobra.Command {
 Several processes can change the items at the same time, git can merge them, and you can edit
 them with any editor.
 
-The compiler of terminal descriptions in ncurses is also named tic. copse has all commands of this
+The terminfo compiler of ncurses is also named tic. copse has all commands of this
 program under other names: "tic item list" is "copse item list", "tic init" is "copse item init",
 and "tic mcp serve" is "copse mcp serve --toolsets items".`,
 		Example: `  tic init

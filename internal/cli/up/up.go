@@ -341,7 +341,7 @@ func start(ctx context.Context, env app.Env, files servers.Files, dir string, na
 	}
 	defer log.Close()
 	if named {
-		args = append(args, "--repo", dir) // the last one counts, and it is absolute
+		args = append(args, "--repo", dir) // the last one applies, and it is absolute
 	}
 	if _, err := xec.Detach(xec.Command{Name: program, Args: args, Dir: dir, Env: env.Environ}, log); err != nil {
 		return control.Status{}, err

@@ -72,7 +72,7 @@ func (l Location) Resolve(title string, p Path) (string, error) {
 			if dir := l.Getenv(m.variable); filepath.IsAbs(dir) {
 				return p.below(dir), nil
 			} else if dir != "" {
-				return "", fmt.Errorf("%s is %q, which names another directory wherever %s starts; use an absolute path", m.variable, dir, title)
+				return "", fmt.Errorf("%s is %q, which depends on the directory where %s starts; use an absolute path", m.variable, dir, title)
 			}
 		}
 		return l.Resolve(title, slices.Concat(m.usual, p[1:]))
@@ -87,7 +87,7 @@ func (l Location) Resolve(title string, p Path) (string, error) {
 		base = filepath.Join(l.Home, "Library", "Application Support")
 	}
 	if !filepath.IsAbs(base) {
-		return "", fmt.Errorf("the environment names no home directory, where %s has its configuration; set HOME", title)
+		return "", fmt.Errorf("the environment names no home directory, which contains the configuration of %s; set HOME", title)
 	}
 	return p.below(base), nil
 }

@@ -2,7 +2,7 @@
 // byte: the order, comments, trailing commas, indentation, and line endings.
 //
 // [Parse] reads a text, [Object.Set] and [Object.Remove] change its objects, and [Document.Text]
-// returns the result. A text without a change comes back as it was.
+// returns the result. A text without a change is returned unchanged.
 package jsonedit
 
 import (
@@ -154,7 +154,7 @@ func (o *Object) AddObject(name string) (*Object, error) {
 	return o.ReplaceObject(name), nil
 }
 
-// ReplaceObject makes a member an empty object, and returns it.
+// ReplaceObject sets a member to an empty object, and returns it.
 func (o *Object) ReplaceObject(name string) *Object {
 	inner := &hujson.Object{AfterExtra: hujson.Extra(o.style.line(o.depth))}
 	o.put(name, inner)
@@ -174,8 +174,8 @@ func (o *Object) List(name string) (*List, error) {
 	return &List{inner, o.style, o.depth + 1}, nil
 }
 
-// Set gives a member a value. If both the old value and the new one are objects, it sets the members
-// that differ, and the others stay.
+// Set sets the value of a member. If both the old value and the new one are objects, it sets the
+// members that differ, and the others stay.
 func (o *Object) Set(name string, value any) {
 	if members, ok := value.(map[string]any); ok {
 		if inner, _ := o.Object(name); inner != nil { // of another form, it is replaced

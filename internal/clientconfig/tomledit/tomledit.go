@@ -140,7 +140,7 @@ func Open(text []byte, key, name string) (*Entry, error) {
 // Get returns a member, nil if there is none.
 func (e *Entry) Get(key string) any { return e.members[key] }
 
-// Set gives a member a value: a string, a boolean, a list, or an object.
+// Set sets the value of a member: a string, a boolean, a list, or an object.
 func (e *Entry) Set(key string, value any) {
 	line := key + " = " + literal(value)
 	switch at, ok := memberOf(e.tables, key); {

@@ -1,8 +1,8 @@
 // Package catalog maintains a registry of prompts: it builds registry.json from the front matter of
 // the templates, checks both, and creates a first registry.
 //
-// [Build] gives the same bytes as the generator of climpt 1.13 (deno run jsr:@aidevtool/climpt/reg)
-// for the same templates.
+// [Build] returns the same bytes as the generator of climpt 1.13 (deno run
+// jsr:@aidevtool/climpt/reg) for the same templates.
 package catalog
 
 import (
@@ -277,7 +277,7 @@ func Write(ctx context.Context, dir, agent string, content []byte) (changed bool
 	}
 	err = lockedstore.EditIn(ctx, rooted.Dir{Wall: dir, Name: path.Dir(name)}, path.Base(name), lockWait, func([]byte) ([]byte, error) { return content, nil })
 	if errors.Is(err, rooted.ErrOutside) {
-		err = errors.New("a symbolic link leads out of the workspace; replace the link with a file")
+		err = errors.New("a symbolic link points outside the workspace; replace the link with a file")
 	}
 	if err != nil {
 		return false, fmt.Errorf("write %s: %w", RegistryFile(agent), err)

@@ -19,7 +19,7 @@ type Runner interface {
 	Run(ctx context.Context, from *library.Catalog, r render.Request) (render.Result, error)
 }
 
-// Check looks for problems of an agent's registry and templates: entries that differ from the
+// Check finds problems of an agent's registry and templates: entries that differ from the
 // templates, descriptions that differ, commands that the profile's patterns reject, missing
 // templates, and variables that are not described, not declared, or not used.
 func Check(ctx context.Context, root *rooted.Root, agent string, catalog *library.Catalog, run Runner) ([]Finding, error) {

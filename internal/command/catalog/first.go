@@ -21,14 +21,14 @@ func first() []struct{ name, content string } {
   }
 }
 `},
-		{".agent/climpt/config/git-app.yml", `# Where the templates of the domain "git" are.
+		{".agent/climpt/config/git-app.yml", `# The directories of the templates of the domain "git".
 working_dir: ".agent/climpt"
 app_prompt:
   base_dir: "prompts/git"
 app_schema:
   base_dir: "schema/git"
 `},
-		{".agent/climpt/config/git-user.yml", `# Which actions and targets the domain has. A new command needs its words here.
+		{".agent/climpt/config/git-user.yml", `# The actions and targets of the domain. Add the words of each new prompt here.
 params:
   two:
     directiveType:
@@ -102,7 +102,7 @@ func Init(ctx context.Context, dir string) (made []string, err error) {
 	return made, err
 }
 
-// create creates a file unless it exists. A link in its path that leads out of the workspace is an
+// create creates a file unless it exists. A link in its path that points outside the workspace is an
 // error.
 func create(dir, name string, content []byte) (bool, error) {
 	root, err := regular.OpenRoot(dir)

@@ -49,7 +49,7 @@ func section(commands []Command) string {
 	if len(commands) > 0 {
 		lines = append(
 			lines, foreign.Line{},
-			own("The project has instructions for recurring work. Get those of a command with the tool `execute`, or with `copse prompt run`, and follow them:"),
+			own("The project has instructions for recurring work. Get those of a prompt with the tool `execute`, or with `copse prompt run`, and follow them:"),
 			foreign.Line{},
 		)
 	}

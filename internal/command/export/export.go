@@ -82,7 +82,7 @@ func New(ctx context.Context, client Client, base string, commands []Command) (*
 	p := &Plan{base: base}
 	root, err := regular.OpenRoot(base)
 	if err != nil {
-		return nil, errors.New("copse cannot open the directory of the commands")
+		return nil, errors.New("copse cannot open the directory of the prompts")
 	}
 	defer root.Close()
 	wanted := make(map[string]bool)
@@ -204,7 +204,7 @@ func (p *Plan) Stale() bool {
 func (p *Plan) Write(force bool) error {
 	root, err := regular.OpenRoot(p.base)
 	if err != nil {
-		return errors.New("copse cannot open the directory of the commands")
+		return errors.New("copse cannot open the directory of the prompts")
 	}
 	defer root.Close()
 	for _, f := range p.Files {

@@ -10,7 +10,7 @@ import (
 type NameError struct{ Agent string }
 
 func (e *NameError) Error() string {
-	return fmt.Sprintf("%q is not the name of an agent: use letters, digits, - and _, a letter or digit first", e.Agent)
+	return fmt.Sprintf("%q is not the name of an agent: use letters, digits, -, and _, and begin with a letter or digit", e.Agent)
 }
 
 // LoadError reports that the registry of an agent, or the map of agents, cannot be read.

@@ -117,7 +117,7 @@ func TestOpen(t *testing.T) {
 			"ws/.agent/team/registry.json": "{", "home/.agent/team/registry.json": registry("a"),
 		}, "team", `load registry ".agent/team/registry.json": line 1, column 1: unexpected end of JSON input`},
 		{"broken in the home folder", map[string]string{"home/.agent/team/registry.json": `{"tools":[]}`}, "team",
-			`load registry "~/.agent/team/registry.json": tools: want an object, got an array (line 1, column 10)`},
+			`load registry "~/.agent/team/registry.json": tools: expected an object, got an array (line 1, column 10)`},
 		{"a folder in its place", map[string]string{"ws/.agent/team/registry.json/x": ""}, "team",
 			`load registry ".agent/team/registry.json": is a directory, not a regular file`},
 		{"a map that is broken does not lead on", map[string]string{"ws/" + mapPath: "{]", "home/" + mapPath: mapOf("team", "x")}, "team",
@@ -125,12 +125,12 @@ func TestOpen(t *testing.T) {
 		{"a map without registries", map[string]string{"ws/" + mapPath: "{}"}, "team",
 			`load registry "` + mapPath + `": registries: missing or null; it maps agents to the paths of their registries`},
 		{"a map with another type", map[string]string{"home/" + mapPath: `{"registries":{"team":["x"]}}`}, "team",
-			`load registry "~/` + mapPath + `": registries.team: want a string, got an array (line 1, column 23)`},
+			`load registry "~/` + mapPath + `": registries.team: expected a string, got an array (line 1, column 23)`},
 
-		{"no name", nil, "", `"" is not the name of an agent: use letters, digits, - and _, a letter or digit first`},
-		{"a name that leads out", nil, "../x", `"../x" is not the name of an agent: use letters, digits, - and _, a letter or digit first`},
-		{"a name like an option", nil, "-x", `"-x" is not the name of an agent: use letters, digits, - and _, a letter or digit first`},
-		{"a name with a line", nil, "x\n", `"x\n" is not the name of an agent: use letters, digits, - and _, a letter or digit first`},
+		{"no name", nil, "", `"" is not the name of an agent: use letters, digits, -, and _, and begin with a letter or digit`},
+		{"a name that leads out", nil, "../x", `"../x" is not the name of an agent: use letters, digits, -, and _, and begin with a letter or digit`},
+		{"a name like an option", nil, "-x", `"-x" is not the name of an agent: use letters, digits, -, and _, and begin with a letter or digit`},
+		{"a name with a line", nil, "x\n", `"x\n" is not the name of an agent: use letters, digits, -, and _, and begin with a letter or digit`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -204,7 +204,7 @@ func TestContainment(t *testing.T) {
 	}
 	for _, path := range []string{"r.json", "private/r.json", ".agent", ".agent/../r.json", ".agentless/r.json"} {
 		_, err := with("home/"+mapPath, mapOf("team", path)).library().Open("team")
-		if err == nil || !strings.Contains(err.Error(), "leads out of the directory ~/.agent") {
+		if err == nil || !strings.Contains(err.Error(), "points outside the directory ~/.agent") {
 			t.Errorf("a map of the home folder with %q: %v", path, err)
 		}
 		_, err = with("ws/"+mapPath, mapOf("team", path)).library().Open("team")

@@ -51,7 +51,7 @@ func (p location) name(path string) (name string, ok bool) { return strings.CutP
 // shown returns a path for display.
 func (p location) shown(path string) string { return p.prefix + path }
 
-// Stat makes a location a cachedfile.Directory that no link leaves.
+// Stat implements cachedfile.Directory for a location that no link leaves.
 func (p location) Stat(name string) (fs.FileInfo, error) {
 	return rooted.Directory(p.directory).Stat(name)
 }
@@ -115,7 +115,7 @@ func (p location) resolve(agent, entry string) (string, error) {
 	case path.IsAbs(slashed) || len(slashed) > 1 && slashed[1] == ':':
 		reason = "is absolute"
 	case !reachable || !filepath.IsLocal(filepath.FromSlash(clean)):
-		reason = "leads out of " + p.label
+		reason = "points outside " + p.label
 	default:
 		return clean, nil
 	}

@@ -191,7 +191,7 @@ func (args Args) checkCharacters(id command.ID) error {
 			if a.hasValue {
 				return refuse("Flag option %s should not have a value", a.written)
 			}
-			return refuse("Option %s shows help of the original program and makes no prompt", a.written)
+			return refuse("Option %s shows help of the original program and creates no prompt", a.written)
 		}
 	}
 	return nil
@@ -282,7 +282,7 @@ func checkName(kind, name string, longest int) error {
 		return refuse("Failed to create %s: %s %q exceeds maximum length of %d characters", kind, kind, name, longest)
 	}
 	if !nameCharacters().MatchString(name) {
-		return refuse("Failed to create %s: %q has characters other than lower-case letters, digits, hyphens and underscores", kind, name)
+		return refuse("Failed to create %s: %q has characters other than lower-case letters, digits, hyphens, and underscores", kind, name)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (b *base) lacks() bool { return b != nil && b.BaseDir == nil }
 // checkApp checks the required content of the first file.
 func (f *file) checkApp() error {
 	if f.WorkingDir == nil || f.AppPrompt == nil || f.AppPrompt.BaseDir == nil || f.AppSchema == nil || f.AppSchema.BaseDir == nil {
-		return errors.New("working_dir, app_prompt.base_dir and app_schema.base_dir are required")
+		return errors.New("working_dir, app_prompt.base_dir, and app_schema.base_dir are required")
 	}
 	for _, dir := range []string{*f.WorkingDir, *f.AppPrompt.BaseDir, *f.AppSchema.BaseDir} {
 		if trim(dir) == "" || strings.Contains(dir, "..") || strings.HasPrefix(dir, "/") || strings.ContainsAny(dir, `<>:"|?*`) {

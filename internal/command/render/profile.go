@@ -154,7 +154,7 @@ func (p *profile) accepts(id command.ID) error {
 			continue
 		}
 		if one.pattern.builtIn && p.warning == "" {
-			return refuse("%s/%s-user.yml has no pattern for it in params.two, so the built-in one counts.\n%s", configDir, p.name, one.pattern.message)
+			return refuse("%s/%s-user.yml has no pattern for it in params.two, so the built-in pattern applies.\n%s", configDir, p.name, one.pattern.message)
 		}
 		return refuse("%s", one.pattern.message)
 	}
@@ -188,10 +188,10 @@ func (p *profile) explain(err error) error {
 	return &Error{Reason: p.warning + "\n" + refused.Reason, Err: refused.Err}
 }
 
-// outside says that a configured directory or a template leads out.
+// outside says that a configured directory or a template points outside.
 func (p *profile) outside(name string) error {
 	return &Error{
-		Reason: fmt.Sprintf("Profile %s leads outside the workspace: %s", p.name, name),
+		Reason: fmt.Sprintf("Profile %s points outside the workspace: %s", p.name, name),
 		Err:    rooted.ErrOutside,
 	}
 }

@@ -1,20 +1,20 @@
-// Package render makes the prompt of a command from its template, as climpt 1.13
-// (github.com/tettuan/climpt) does with the program deno: which profile, which
-// template, which variables, and what is taken out.
+// Package render renders the prompt of a command from its template, by the rules of climpt 1.13
+// (github.com/tettuan/climpt): which profile, which template, and which variables apply, and what
+// it removes.
 //
 // Use [Render]. It reads below one directory, a workspace or a home, and guarantees
 // that
 //
-//   - nothing outside that directory is read: no edition, adaptation, profile or
-//     link leads out of it (see package rooted);
-//   - a value is data: what is in an input text or a variable is put in as it
-//     is, never looked at for variables again, and never taken for front matter;
-//   - it takes time with the size of the texts, which is bounded: [MaxTemplate],
+//   - it reads nothing outside that directory, whatever an edition, adaptation, profile, or link
+//     names (see package rooted);
+//   - a value is data: an input text or the value of a variable is inserted unchanged, never
+//     searched for variables again, and never parsed as front matter;
+//   - its time is proportional to the size of the texts, which is limited: [MaxTemplate],
 //     [MaxInput], [MaxPrompt];
-//   - what is refused is an [*Error], in the words of the original where it has
-//     some. Its paths are relative to the directory.
+//   - a refusal is an [*Error], with the message of the original where it has one. Its paths are
+//     relative to the directory.
 //
-// It does not ask whether a registry has the command; the caller does.
+// The caller checks that a registry has the command.
 package render
 
 import (
@@ -126,7 +126,7 @@ func (r Request) Check() error {
 		return err
 	}
 	if !profileName().MatchString(Profile(r.Agent, r.ID)) {
-		return refuse("Invalid profile name %q: it is the agent and the domain, of letters, digits and hyphens", Profile(r.Agent, r.ID))
+		return refuse("Invalid profile name %q: it is the agent and the domain, of letters, digits, and hyphens", Profile(r.Agent, r.ID))
 	}
 	if err := checkName("DirectiveType", r.ID.C2, longestC2); err != nil {
 		return err
@@ -220,7 +220,7 @@ func candidates(dir string, args Args) ([]string, error) {
 	edition, adaptation := args.last(edition), args.last(adaptation)
 	for _, part := range []struct{ name, value string }{{"edition", edition}, {"adaptation", adaptation}} {
 		if strings.ContainsAny(part.value, `/\`) || strings.Contains(part.value, "..") || strings.ContainsFunc(part.value, isControl) {
-			return nil, refuse("Invalid %s %q: it is a part of a file name, without slashes and two dots", part.name, part.value)
+			return nil, refuse("Invalid %s %q: it is a part of a file name, without slashes or two dots", part.name, part.value)
 		}
 	}
 	if edition == "" {

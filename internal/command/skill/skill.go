@@ -1,9 +1,9 @@
 // Package skill writes prompts as agent skills.
 //
-// A skill is a directory with a file [File], which begins with a name and a description in
-// YAML and continues with instructions (agentskills.io). Assistants read the names and
-// descriptions of all skills, and the instructions of one when they need it. [Names] makes
-// the names, and [Document] the files.
+// A skill is a directory with a file [File], which begins with a name and a description in YAML and
+// continues with instructions (agentskills.io). Assistants read the names and descriptions of all
+// skills, and the instructions of one when they need it. [Names] returns the names, and [Document]
+// the files.
 package skill
 
 import (

@@ -32,7 +32,7 @@ func (l *Location) checkAccount(dotGit string) error {
 		return nil
 	}
 	return &BrokenError{
-		Path: paths[foreign], Problem: "belongs to another account of this machine, which could make copse run its programs", Err: err,
+		Path: paths[foreign], Problem: "belongs to another account on this machine, which could make copse run its programs", Err: err,
 		Remedy: "if you trust it, run `" + cleantext.Command("git", "config", "--global", "--add", "safe.directory", dir) + "`",
 	}
 }

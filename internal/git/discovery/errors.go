@@ -17,8 +17,8 @@ func (e *OutsideError) Error() string {
 
 func (e *OutsideError) Unwrap() error { return ErrNotRepository }
 
-// UnnamedError reports a directory that looks like a bare repository. Anybody can commit one, with a
-// configuration of their choice, so it counts only if the user names it. It is an
+// UnnamedError reports a directory that looks like a bare repository. Anybody can commit one, with
+// a configuration of their choice, so copse uses it only if the user names it. It is an
 // [ErrNotRepository].
 type UnnamedError struct{ Dir string }
 

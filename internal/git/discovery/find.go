@@ -1,8 +1,9 @@
 // Package discovery finds the repository of a directory, and refuses one that is not what it seems.
 //
-// Anybody can put files into an archive, or a directory above yours. On the way up, only a .git
-// counts; a bare repository only if the user named it; another worktree only if its own .git leads
-// back; a repository of another account only if the user's configuration names it as safe.
+// Anybody can put files into an archive, or a directory above yours. On the way up, the search
+// accepts only a .git; a bare repository only if the user named it; another worktree only if its
+// own .git points back; and a repository of another account only if the user's configuration lists
+// it as safe.
 package discovery
 
 import (
@@ -178,10 +179,10 @@ func Unreadable(path string, err error) error {
 		path, err = named.Path, named.Err
 	}
 	if IsSpecial(err) {
-		return &BrokenError{Path: path, Problem: err.Error(), Remedy: "remove it, or restore the file that git keeps there"}
+		return &BrokenError{Path: path, Problem: err.Error(), Remedy: "remove it, or restore git's file there"}
 	}
 	if slow, ok := errors.AsType[*hazard.PatternsError](err); ok {
-		return &BrokenError{Path: path, Problem: "keeps git from finishing: " + slow.Problem, Remedy: "remove patterns from it"}
+		return &BrokenError{Path: path, Problem: "prevents git from finishing: " + slow.Problem, Remedy: "remove patterns from it"}
 	}
 	return &BrokenError{
 		Path: path, Problem: "cannot be read", Err: err,

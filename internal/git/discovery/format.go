@@ -29,7 +29,7 @@ func readFormat(cfg gitconfig.Config, path string) (Format, error) {
 	f := Format{HashLen: 40}
 	unsupported := func(what string) error {
 		return &BrokenError{
-			Path: path, Problem: "says that the repository has " + what + ", which is not supported",
+			Path: path, Problem: "states that the repository has " + what + ", which is not supported",
 			Remedy: "use a newer release of this program",
 		}
 	}
@@ -47,7 +47,7 @@ func readFormat(cfg gitconfig.Config, path string) (Format, error) {
 		case version != "1" && later:
 			return f, &BrokenError{
 				Path: path, Problem: "has extensions." + name + ", which format version 0 does not allow",
-				Remedy: "set core.repositoryformatversion in it to 1 if git made it so",
+				Remedy: "set core.repositoryformatversion in it to 1 if git created the file",
 			}
 		case version == "1" && !later && !slices.Contains(extensions0, name):
 			return f, unsupported("the extension " + name)

@@ -25,7 +25,7 @@ func followGitfile(path string) (string, error) {
 	target, ok := parseGitfile(string(text))
 	if !ok {
 		return "", &BrokenError{
-			Path: path, Problem: `is a file, but not one that says "gitdir: <path>"`,
+			Path: path, Problem: `is a file that does not contain "gitdir: <path>"`,
 			Remedy: "restore it or, if it is not git's, rename it",
 		}
 	}
@@ -48,12 +48,12 @@ func deadEnd(path, target string, err error) error {
 	if fi, statErr := os.Lstat(path); statErr != nil || !fi.Mode().IsRegular() {
 		// The creator of the link chose the target, so the error shows nothing of it.
 		return &BrokenError{
-			Path: path, Problem: "is a symbolic link to a file that leads to no git repository",
+			Path: path, Problem: "is a symbolic link to a file that does not point to a git repository",
 			Remedy: "remove the link, or clone the repository again",
 		}
 	}
 	broken := &BrokenError{
-		Path: path, Problem: "points to " + target + ", where there is no git repository", Err: err,
+		Path: path, Problem: "points to " + target + ", which has no git repository", Err: err,
 		Remedy: "correct the path in it, or clone the repository again",
 	}
 	worktrees, name := filepath.Split(target)
@@ -63,7 +63,7 @@ func deadEnd(path, target string, err error) error {
 		if checkGitDir(main) == nil {
 			broken.Problem = "belongs to a linked worktree that the main repository at " + main + " does not know"
 			broken.Remedy = "run `git worktree list` there; if " + name + " is missing (git prunes worktrees it cannot find), " +
-				"make it again with `git worktree add`"
+				"create it again with `git worktree add`"
 		}
 	}
 	return broken

@@ -111,7 +111,7 @@ func readConfig(path string) (gitconfig.Config, error) {
 
 // BadConfig returns the error for a file of configuration.
 func BadConfig(path string, err error) error {
-	return &BrokenError{Path: path, Problem: "cannot be understood", Err: err, Remedy: "correct it"}
+	return &BrokenError{Path: path, Problem: "cannot be parsed", Err: err, Remedy: "correct it"}
 }
 
 // settings are the configuration of a worktree.
@@ -133,14 +133,14 @@ func readSettings(cfg gitconfig.Config, gitDir string) (settings, error) {
 	named := SeenFrom(gitDir, w.path)
 	if w.path, err = filepath.EvalSymlinks(named); err != nil {
 		return w, &BrokenError{
-			Path: config, Problem: "names a directory as core.worktree that does not exist", Err: err,
+			Path: config, Problem: "sets core.worktree to a directory that does not exist", Err: err,
 			Remedy: "correct it or remove it",
 		}
 	}
 	if !pointsTo(w.path, gitDir) {
 		return w, &BrokenError{
-			Path: config, Problem: fmt.Sprintf("names %q as core.worktree, and no .git there leads back to this repository", w.path),
-			Remedy: "remove core.worktree, or, if that is the worktree, " + fmt.Sprintf("put a file named .git there that says %q", "gitdir: "+gitDir),
+			Path: config, Problem: fmt.Sprintf("sets core.worktree to %q, whose .git does not point back to this repository", w.path),
+			Remedy: "remove core.worktree, or, if that is the worktree, " + fmt.Sprintf("put a file named .git there that contains %q", "gitdir:  "+gitDir),
 		}
 	}
 	return w, nil
@@ -189,7 +189,7 @@ func (l *Location) findRoot(dotGit string, shared gitconfig.Config) (string, err
 func (l *Location) checkOwner(dotGit string) error {
 	if l.GitDir != l.CommonDir && filepath.Dir(l.GitDir) != filepath.Join(l.CommonDir, "worktrees") {
 		return &BrokenError{
-			Path: filepath.Join(l.GitDir, "commondir"), Problem: fmt.Sprintf("names %q as the main repository, which has no such linked worktree", l.CommonDir),
+			Path: filepath.Join(l.GitDir, "commondir"), Problem: fmt.Sprintf("points to the main repository %q, which has no such linked worktree", l.CommonDir),
 			Remedy: "remove it, or clone the repository again",
 		}
 	}
@@ -209,7 +209,7 @@ func (l *Location) checkOwner(dotGit string) error {
 		return nil
 	}
 	return &BrokenError{
-		Path: filepath.Join(dotGit, ".git"), Problem: fmt.Sprintf("leads to the repository of %q", owner),
+		Path: filepath.Join(dotGit, ".git"), Problem: fmt.Sprintf("points to the repository of %q", owner),
 		Remedy: "to have a second worktree of that repository, run `git worktree add` there; otherwise remove the .git here",
 	}
 }
@@ -244,11 +244,11 @@ func linkedRoot(gitDir string) (string, error) {
 	dotGit := SeenFrom(gitDir, strings.TrimRight(string(text), "\r\n"))
 	root, err := filepath.EvalSymlinks(filepath.Dir(dotGit))
 	if err != nil {
-		return "", &BrokenError{Path: path, Problem: "names a linked worktree that does not exist", Err: err, Remedy: remedy}
+		return "", &BrokenError{Path: path, Problem: "points to a linked worktree that does not exist", Err: err, Remedy: remedy}
 	}
 	if !pointsTo(root, gitDir) {
 		return "", &BrokenError{
-			Path: path, Problem: fmt.Sprintf("names %q as a linked worktree, and no .git there leads back", root), Remedy: remedy,
+			Path: path, Problem: fmt.Sprintf("points to the linked worktree %q, whose .git does not point back", root), Remedy: remedy,
 		}
 	}
 	return root, nil

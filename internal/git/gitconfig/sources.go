@@ -163,7 +163,7 @@ type loader struct {
 	bytes int
 }
 
-// when selects the conditions of an includeIf that count as true.
+// when selects the conditions of an includeIf that are true.
 type when int
 
 const (

@@ -78,7 +78,7 @@ func (g *Git) Run(dir string, args ...string) string {
 	return out
 }
 
-// Try is Run for a command that may fail. The error is the *xec.ExitError.
+// Try runs git as Run does, for a command that may fail. The error is the *xec.ExitError.
 func (g *Git) Try(dir string, args ...string) (string, error) {
 	g.TB.Helper()
 	res, err := xec.Run(g.TB.Context(), xec.Command{
@@ -104,9 +104,9 @@ func (g *Git) Init(args ...string) string {
 	}
 	if err != nil {
 		if os.Getenv("COPSE_TEST_NO_SKIP") != "" {
-			g.TB.Fatalf("this git has no such repositories; set %s to a newer one: %v", ProgramVar, err)
+			g.TB.Fatalf("this version of git has no such repositories; set %s to a later one: %v", ProgramVar, err)
 		}
-		g.TB.Skipf("this git has no such repositories; set %s to a newer one: %v", ProgramVar, err)
+		g.TB.Skipf("this version of git has no such repositories; set %s to a later one: %v", ProgramVar, err)
 	}
 	return dir
 }

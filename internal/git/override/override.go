@@ -24,7 +24,7 @@ const maxSettings = 400
 // Errors for repositories in which git cannot run safely.
 var (
 	ErrTooMany = fmt.Errorf("more than %d settings of the repository name programs", maxSettings)
-	ErrName    = errors.New("the name of a program's setting holds an equals sign or a line break, which git's command line cannot override")
+	ErrName    = errors.New("the name of a program's setting contains an equals sign or a line break, which git's command line cannot override")
 )
 
 // Fixed returns the settings for every repository. An older git ignores settings that it does not

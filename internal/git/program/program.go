@@ -34,7 +34,7 @@ const (
 	patience   = 400 * time.Millisecond
 )
 
-var errTooMuch = errors.New("git printed more than can be read")
+var errTooMuch = errors.New("git printed more than copse can read")
 
 // Guard protects git in one repository.
 type Guard interface {
@@ -92,7 +92,7 @@ func (g Git) Run(ctx context.Context, args ...string) ([]byte, error) {
 	return g.Feed(ctx, nil, args...)
 }
 
-// Feed is Run with input for git.
+// Feed runs git as Run does, with input.
 func (g Git) Feed(ctx context.Context, input []byte, args ...string) ([]byte, error) {
 	own, err := g.guard.Settings(ctx)
 	if err != nil {

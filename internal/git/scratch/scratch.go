@@ -30,7 +30,7 @@ func New(objectFormat string) (*Dir, error) {
 	d := &Dir{made}
 	if err := d.fill(objectFormat); err != nil {
 		_ = d.Close()
-		return nil, fmt.Errorf("make a directory for git: %w", err)
+		return nil, fmt.Errorf("create a directory for git: %w", err)
 	}
 	return d, nil
 }

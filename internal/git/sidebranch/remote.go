@@ -160,12 +160,12 @@ var errNoRepository = errors.New("there is no git repository at its address")
 func (b *Branch) Fetch(ctx context.Context, from Remote) (Commit, error) {
 	other, err := b.side(ctx, from.Fetch, "--upload-pack", "upload-pack")
 	if err != nil {
-		return "", &UnreachableError{"look at", err}
+		return "", &UnreachableError{"reach", err}
 	}
 	args := append([]string{"ls-remote", "--quiet"}, other.options...)
 	out, err := b.run(ctx, transferTime, nil, append(args, "--", other.address, b.ref), other.guards...)
 	if err != nil {
-		return "", &UnreachableError{"look at", err}
+		return "", &UnreachableError{"reach", err}
 	}
 	var theirs Commit
 	for line := range strings.Lines(string(out)) {

@@ -1,4 +1,4 @@
-// Package trial finds out which branches could not be merged, without merging them.
+// Package trial finds the branches that conflict, without merging them.
 //
 // A [Trial] borrows the objects of a repository and writes new objects to a separate directory,
 // outside the repository, which [Trial.Close] removes. It writes nothing to the repository: no
@@ -38,7 +38,7 @@ type Trial struct {
 // New returns a Trial for a repository. Attributes are the result of [Attributes].
 func New(repo *git.Repo, attributes string) (*Trial, error) {
 	if strings.ContainsAny(repo.Objects(), "\n\r") {
-		return nil, fmt.Errorf("the path of the repository holds a line break: %q", repo.Objects())
+		return nil, fmt.Errorf("the path of the repository contains a line break: %q", repo.Objects())
 	}
 	dir, err := scratch.New(repo.ObjectFormat())
 	if err != nil {

@@ -59,7 +59,7 @@ func (f *Finder) unchanged(ctx context.Context, files fingerprint.Files, sum str
 		if watched && last.valid && last.sum == sum && last.around == now.around && last.count == count && now.at.Sub(last.at) < maxTrust {
 			return true
 		}
-		// Changes count from before the check.
+		// The count starts before the check.
 		now.count, now.valid = f.trees.Follow(files.Root, files.Directories())
 	}
 	found, err := fingerprint.Of(ctx, files)

@@ -1,10 +1,10 @@
-// Package uncommitted finds which files of worktrees differ from the commit that is checked
-// out, and remembers that while nothing changes.
+// Package uncommitted finds which files of worktrees differ from the commit that is checked out,
+// and caches the result while nothing changes.
 //
-// A [State] can be kept anywhere, also between processes: it has the fingerprint of what it
-// was read from. [Finder.State] returns the one that is known if the fingerprint is the same,
-// and asks git otherwise. In a program that asks repeatedly, [Trees] say that nothing happened
-// in a worktree, and then nobody looks at its files.
+// A [State] can be stored anywhere, also between processes: it has the fingerprint of the files
+// from which it was read. [Finder.State] returns the earlier state if the fingerprint is the same,
+// and runs git otherwise. In a long-running program, [Trees] report that nothing happened in a
+// worktree, and nothing reads its files again.
 package uncommitted
 
 import (
@@ -39,7 +39,7 @@ type State struct {
 	Untracked int `json:"untracked,omitempty"`
 }
 
-// Count is the number of changes that "git status" lists.
+// Count returns the number of changes that "git status" lists.
 func (s *State) Count() int { return s.Edits.Changed + s.Untracked + s.Edits.Conflicted }
 
 // State returns the state of a worktree with a commit checked out: the one that is known while nothing changed,

@@ -194,7 +194,7 @@ func (p *PullRequest) requested(pr *pullrequest.PullRequest) {
 		case r == nil || r.Reviewer == nil:
 		case r.Reviewer.Type == "Team":
 			if r.Reviewer.Slug == "" {
-				pr.Notes = append(pr.Notes, "a team is asked for a review, whose name needs a token with the scope read:org")
+				pr.Notes = append(pr.Notes, "a team was requested for review; reading its name requires a token with the scope read:org")
 				continue
 			}
 			pr.RequestedTeams = append(pr.RequestedTeams, cleantext.Line(r.Reviewer.Slug))

@@ -93,7 +93,7 @@ func (l *Reader) Add(ctx context.Context, r remoteurl.Repo, s *pullrequest.Statu
 		}
 	}
 	if more > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("logs of %s are not read", cleantext.Count(more, "further failing check")))
+		s.Notes = append(s.Notes, fmt.Sprintf("copse did not read the logs of %s", cleantext.Count(more, "further failing check")))
 	}
 }
 
@@ -225,7 +225,7 @@ func (l *Reader) readLog(ctx context.Context, at *url.URL, span string) (*http.R
 		return resp, nil
 	}
 	if err := remote.CheckResponse(rest.Service, "", resp); err != nil {
-		return nil, &remote.Error{Service: rest.Service, Status: resp.StatusCode, Detail: "the log store answered HTTP " + strconv.Itoa(resp.StatusCode)}
+		return nil, &remote.Error{Service: rest.Service, Status: resp.StatusCode, Detail: "the log store returned HTTP " + strconv.Itoa(resp.StatusCode)}
 	}
 	return resp, nil
 }

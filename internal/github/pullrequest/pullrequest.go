@@ -183,7 +183,7 @@ func ParseState(s string) (State, error) {
 	case Open, Closed, All:
 		return state, nil
 	}
-	return "", fmt.Errorf("parse state %q: want open, closed, or all", s)
+	return "", fmt.Errorf("parse state %q: use open, closed, or all", s)
 }
 
 // Head is a branch whose pull request is wanted.
@@ -193,7 +193,7 @@ type Head struct {
 	// Number is the number of its pull request, 0 if it is unknown.
 	Number int
 	// Commit is the tip of the branch. A pull request that was found by name, and is merged or
-	// closed, counts only if it ended with this commit: people reuse names.
+	// closed, is used only if it ended with this commit: people reuse names.
 	Commit string
 }
 

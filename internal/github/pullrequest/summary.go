@@ -170,7 +170,7 @@ func (e Evidence) blockers(v votes) []string {
 	}
 	switch pr.MergeState {
 	case mergeBehind:
-		block("it is behind %s and must be brought up to date", pr.Base)
+		block("it is behind %s and must be updated", pr.Base)
 	case mergeUnstable:
 		bad, open := e.named(failing), e.named(pendingVerdict)
 		if len(bad) > 0 {
@@ -256,13 +256,13 @@ func (e Evidence) Unexplained() bool {
 // unexplained returns the blocker for a reason that GitHub does not give.
 func (e Evidence) unexplained() string {
 	p := e.PullRequest
-	text := fmt.Sprintf("GitHub reports it as blocked by the rules of %s and does not say by which", p.Base)
+	text := fmt.Sprintf("GitHub reports that the rules of %s block it, but not which ones", p.Base)
 	demands := p.Rules.Other
 	if p.Rules.CodeOwners {
 		demands = append(slices.Clone(demands), "the approval of code owners")
 	}
 	if len(demands) > 0 {
-		text += "; they demand " + named(demands)
+		text += "; they require " + named(demands)
 	}
 	if e.failsUnread() {
 		text += "; checks that were not read are failing"

@@ -92,7 +92,7 @@ func TestSummarize(t *testing.T) {
 		{name: "draft", pr: with(func(p *pullrequest.PullRequest) { p.Draft = true }), want: want{checks: "none", review: "none", blockers: []string{"it is a draft"}}},
 		{name: "conflicts", pr: with(func(p *pullrequest.PullRequest) { p.Mergeable = new(false) }), want: want{checks: "none", review: "none", blockers: []string{"it conflicts with main"}}},
 		{name: "mergeable", pr: with(func(p *pullrequest.PullRequest) { p.Mergeable, p.MergeState = new(true), "clean" }), want: want{checks: "none", review: "none"}},
-		{name: "behind", pr: with(func(p *pullrequest.PullRequest) { p.MergeState = "behind" }), want: want{checks: "none", review: "none", blockers: []string{"it is behind main and must be brought up to date"}}},
+		{name: "behind", pr: with(func(p *pullrequest.PullRequest) { p.MergeState = "behind" }), want: want{checks: "none", review: "none", blockers: []string{"it is behind main and must be updated"}}},
 		{name: "clean, whatever the checks and the reviews", pr: with(func(p *pullrequest.PullRequest) { p.MergeState, p.RequestedReviewers = "clean", []string{"octocat"} }),
 			reviews: []pullrequest.Review{review("ann", "CHANGES_REQUESTED")}, checks: []pullrequest.Check{done("a", "failure"), {Name: "b", Status: "queued"}}, threads: 2,
 			want: want{checks: "failing", review: "changes_requested", failing: []string{"a"}}},
@@ -102,9 +102,9 @@ func TestSummarize(t *testing.T) {
 			want: want{checks: "failing", review: "none", failing: []string{"a"}, blockers: []string{
 				"1 check failing, which no rule requires: a", "1 check pending, which no rule requires: b"}}},
 		{name: "blocked for a reason that GitHub does not give", pr: blocked, reviews: []pullrequest.Review{review("ann", "APPROVED")}, checks: []pullrequest.Check{done("a", "failure")}, threads: 1,
-			want: want{checks: "failing", review: "approved", failing: []string{"a"}, blockers: []string{"GitHub reports it as blocked by the rules of main and does not say by which"}}},
+			want: want{checks: "failing", review: "approved", failing: []string{"a"}, blockers: []string{"GitHub reports that the rules of main block it, but not which ones"}}},
 		{name: "blocked, by a demand that nobody can check", pr: func() pullrequest.PullRequest { p := blocked; p.Rules.Other = []string{"signed commits"}; return p }(),
-			want: want{checks: "none", review: "none", blockers: []string{"GitHub reports it as blocked by the rules of main and does not say by which; they demand signed commits"}}},
+			want: want{checks: "none", review: "none", blockers: []string{"GitHub reports that the rules of main block it, but not which ones; they require signed commits"}}},
 		{name: "blocked by required checks", pr: func() pullrequest.PullRequest { p := blocked; p.Rules.Checks = []string{"c", "d"}; return p }(),
 			checks: []pullrequest.Check{required(done("a", "failure")), done("b", "failure"), {Name: "c", Status: "queued"}},
 			want: want{checks: "failing", review: "none", failing: []string{"a", "b"}, blockers: []string{

@@ -69,7 +69,7 @@ func ParseRemote(remoteURL string, known func(host string) bool) (Repo, error) {
 func ParseFullName(s string) (owner, name string, err error) {
 	owner, name, _ = strings.Cut(s, "/")
 	if !validName(owner) || !validName(name) {
-		return "", "", fmt.Errorf("parse repository %q: want owner/name", redact(s))
+		return "", "", fmt.Errorf("parse repository %q: use owner/name", redact(s))
 	}
 	return owner, name, nil
 }
@@ -297,10 +297,10 @@ func APIBase(host, override string) (*url.URL, error) {
 func parseOverride(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("use API URL %q: want https://host[/path]", redact(s))
+		return nil, fmt.Errorf("use API URL %q: it must be https://host[/path]", redact(s))
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
-		return nil, fmt.Errorf("use API URL %q: want https, or http on this machine", redact(s))
+		return nil, fmt.Errorf("use API URL %q: it must use https, or http on this machine", redact(s))
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	u.RawPath = ""

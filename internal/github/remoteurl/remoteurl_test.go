@@ -180,7 +180,7 @@ func TestParseFullName(t *testing.T) {
 		t.Errorf("got %q, %q, %v", owner, name, err)
 	}
 	for _, bad := range []string{"", "o", "o/", "/r", "o/r/x", "o/..", "../r", "o/r?x", "https://github.com/o/r", "o/r\n"} {
-		if _, _, err := remoteurl.ParseFullName(bad); err == nil || !strings.Contains(err.Error(), "want owner/name") {
+		if _, _, err := remoteurl.ParseFullName(bad); err == nil || !strings.Contains(err.Error(), "use owner/name") {
 			t.Errorf("%q: got error %v", bad, err)
 		}
 	}
@@ -197,14 +197,14 @@ func TestAPIBase(t *testing.T) {
 		{"github.com", "http://127.0.0.1:8080", "http://127.0.0.1:8080"},
 		{"github.com", "http://[::1]:8080/api/v3", "http://[::1]:8080/api/v3"},
 		{"github.com", "http://localhost:1", "http://localhost:1"},
-		{"github.com", "http://proxy.corp.net", "error: want https"},
-		{"github.com", "http://localhost.evil.example", "error: want https"},
-		{"github.com", "ftp://127.0.0.1", "error: want https"},
-		{"github.com", "https://me:hunter2@proxy.corp.net", "error: want https"},
-		{"github.com", "https://h/?token=hunter2", "error: want https"},
-		{"github.com", "h", "error: want https"},
-		{"github.com", "https://", "error: want https"},
-		{"github.com", "https://me:hunter2@bad%zz/", "error: want https"},
+		{"github.com", "http://proxy.corp.net", "error: it must "},
+		{"github.com", "http://localhost.evil.example", "error: it must "},
+		{"github.com", "ftp://127.0.0.1", "error: it must "},
+		{"github.com", "https://me:hunter2@proxy.corp.net", "error: it must "},
+		{"github.com", "https://h/?token=hunter2", "error: it must "},
+		{"github.com", "h", "error: it must "},
+		{"github.com", "https://", "error: it must "},
+		{"github.com", "https://me:hunter2@bad%zz/", "error: it must "},
 		{"a/b", "", "error: not a host name"},
 		{"me:hunter2@host", "", "error: not a host name"},
 	} {

@@ -138,7 +138,7 @@ func (c *Conn) Endpoint(r remoteurl.Repo, query url.Values, parts ...string) *ur
 
 // Malformed returns the error for an answer that lacks documented fields.
 func Malformed(what string) error {
-	return &remote.Error{Service: Service, Detail: "answered with something that is not " + what}
+	return &remote.Error{Service: Service, Detail: "returned something that is not " + what}
 }
 
 func page(n, size int) url.Values {

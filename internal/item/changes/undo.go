@@ -97,7 +97,7 @@ func PlanUndo(it *item.Item, deleted bool, log []Change, change string) (Undoing
 		u.Restore = true
 	default: // Created, Restored
 		if i := slices.IndexFunc(later, func(c Change) bool { return c.Kind != Stolen && c.Undoes == "" && !undone[c.ID] }); i >= 0 {
-			return refuse("the item was %s since, by %s at %s; delete it if nobody needs it", later[i].Kind, later[i].By, later[i].At)
+			return refuse("the item has been %s since, by %s at %s; delete it if nobody needs it", later[i].Kind, later[i].By, later[i].At)
 		}
 		u.Delete = true
 	}

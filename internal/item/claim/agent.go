@@ -41,7 +41,7 @@ func AgentOf(ctx context.Context) Agent {
 // maxAgentText is the number of displayed characters of each part of an agent in an error.
 const maxAgentText = 100
 
-// Short names the agent on one line, for lists: by its name and its directory.
+// Short returns the agent on one line, for lists: its name and its directory.
 func (a Agent) Short() string {
 	shown := func(s string) string { return cleantext.Cut(cleantext.Line(s), maxAgentText) }
 	name := shown(cmp.Or(a.Name, "unknown"))
@@ -51,8 +51,8 @@ func (a Agent) Short() string {
 	return name + " in " + shown(path.Base(strings.ReplaceAll(a.Worktree, `\\`, "/")))
 }
 
-// String names the agent on one line. The parts are foreign text: a client chooses its name,
-// and other machines send theirs.
+// String returns the agent on one line. The parts are foreign text: a client chooses its name, and
+// other machines send theirs.
 func (a Agent) String() string {
 	shown := func(s string) string { return cleantext.Cut(cleantext.Line(s), maxAgentText) }
 	text := fmt.Sprintf("%q", shown(cmp.Or(a.Name, "unknown")))

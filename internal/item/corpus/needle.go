@@ -2,7 +2,8 @@ package corpus
 
 import "strings"
 
-// Fold makes texts equal that differ only in case, character by character.
+// Fold returns a text in which letters that differ only in case are the same, character by
+// character.
 func Fold(s string) string { return strings.ToLower(s) }
 
 // frequencies are approximate frequencies of bytes in a text.

@@ -1,9 +1,9 @@
 // Package gitmerge finds the three trees of a merge of work items that git has open, or has just
 // completed: of a merge, a rebase, a cherry-pick, or a revert.
 //
-// It asks git, not the files: git decides whether a store is being merged, whatever its texts look
-// like. The package writes nothing. [Find] returns a [Merge]; package merge computes the result
-// from its trees, and [Merge.Rank] reports which items are published.
+// It queries git and does not interpret the files: git decides whether a merge of a store is open,
+// whatever its texts look like. The package writes nothing. [Find] returns a [Merge]; package merge
+// computes the result from its trees, and [Merge.Rank] reports which items are published.
 package gitmerge
 
 import (
@@ -374,15 +374,15 @@ func (m *Merge) Add(ctx context.Context) error {
 	return err
 }
 
-// SetDriver notes a merge driver in the configuration of the repository. It is for a
-// person who asked for it.
+// SetDriver adds a merge driver to the configuration of the repository. It is for a person who
+// asked for it.
 func (r *Repo) SetDriver(ctx context.Context, name, command string) error {
 	if err := r.git.Writable(); err != nil {
 		return err
 	}
 	for _, setting := range [][2]string{{"name", "work items, field by field"}, {"driver", command + " %O %A %B %P"}} {
 		if _, err := r.run(ctx, "config", "--local", "merge."+name+"."+setting[0], setting[1]); err != nil {
-			return fmt.Errorf("note the merge driver in git's configuration: %w", err)
+			return fmt.Errorf("add the merge driver to git's configuration: %w", err)
 		}
 	}
 	return nil

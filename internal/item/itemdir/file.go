@@ -173,7 +173,7 @@ const extension = ".md"
 func Number(name string) (item.ID, error) {
 	id, err := item.ParseID(strings.TrimSuffix(name, extension))
 	if err != nil {
-		return 0, errors.New("is not named after a number, as 3.md is, and is not used")
+		return 0, errors.New("is not named after a number, as in 3.md, so copse ignores it")
 	}
 	return id, nil
 }
@@ -181,7 +181,7 @@ func Number(name string) (item.ID, error) {
 // FileName returns the name of the file of an item.
 func FileName(id item.ID) string { return id.String() + extension }
 
-// Broken is the error for an item whose file, in the directory of that name, cannot be used.
+// Broken returns the error for an item whose file, in the directory of that name, cannot be used.
 func Broken(directory string, id item.ID, err error) error {
 	return &storage.BrokenError{ID: id, File: directory + "/" + FileName(id), Reason: err.Error()}
 }

@@ -325,13 +325,13 @@ func (x *Index) warnings() []item.Warning {
 func (x *Index) misnamed(f *file) string {
 	also := ""
 	if other := FileName(f.inner); x.files[other] != nil {
-		also = fmt.Sprintf(", as %s/%s is", x.name, other)
+		also = fmt.Sprintf(", like %s/%s", x.name, other)
 	}
 	used := "copse ignores it"
 	if f.id != 0 {
 		used = fmt.Sprintf("copse uses it as #%d, by its name", f.id)
 	}
-	return fmt.Sprintf("says that it is item %d%s; %s. Give it a free number, in its name and inside", f.inner, also, used)
+	return fmt.Sprintf("contains the ID %d%s; %s. Assign a free number, in the name and in the content", f.inner, also, used)
 }
 
 // byNumber orders names so that 2.md comes before 10.md.

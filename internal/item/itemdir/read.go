@@ -47,7 +47,7 @@ func readFile(root *os.Root, name string, buf *bytes.Buffer) (text string, from 
 	return buf.String(), from, nil
 }
 
-// Unreadable words the error of a file that cannot be read.
+// Unreadable describes the error of a file that cannot be read.
 func Unreadable(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fs.ErrNotExist

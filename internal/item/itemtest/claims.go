@@ -124,7 +124,7 @@ func testClaimRefused(t *testing.T, p Project) {
 	for want, r := range map[string]storage.ClaimRequest{
 		"Work item #7 not found": {ID: 7},
 		`Work item #1 is "done". Set another status before claiming it`: {ID: 1},
-		"To steal a claim, give the id of the item":                     {Steal: true},
+		"To steal a claim, specify the ID of the item":                  {Steal: true},
 		"Invalid lease of 59s. A lease has 1 to 1440 minutes":           {ID: 2, Lease: 59 * time.Second},
 		"Invalid lease of 24h0m1s. A lease has 1 to 1440 minutes":       {ID: 2, Lease: 24*time.Hour + time.Second},
 	} {

@@ -197,7 +197,7 @@ func testUndoRefused(t *testing.T, p Project) {
 	ada.change(1, item.Patch{Title: new("z")})
 	log := ada.history(1)
 	refused("a later change", log[1].ID, `title changed since, by "ada" in /trees/ada`)
-	refused("created long ago", log[0].ID, "the item was updated since")
+	refused("created long ago", log[0].ID, "the item has been updated since")
 	refused("no change", "nonsense", "no such change")
 	bob.undo(1, log[2].ID)
 	refused("undone already", log[2].ID, "already undid it")

@@ -51,7 +51,7 @@ func RunFleet(t *testing.T, create func(t *testing.T) Project) {
 	RunFleetOf(t, items, create)
 }
 
-// RunFleetOf is RunFleet with a number of items for many claimers.
+// RunFleetOf runs the tests of RunFleet with a number of items for many claimers.
 func RunFleetOf(t *testing.T, items int, create func(t *testing.T) Project) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, Project){

@@ -41,13 +41,13 @@ func TestBrokenFiles(t *testing.T) {
 			{File: "items/2.md", Reason: "has no front matter: its first line is not ---"},
 			{File: "items/3.md", Reason: "has invalid front matter: line 3: mapping value is not allowed in this context"},
 			{File: "items/4.md", Reason: "has merge conflict markers; run `copse item doctor --repair`"},
-			{File: "items/5.md", Reason: "says that it is item 1, as items/1.md is; copse uses it as #5, by its name. Give it a free number, in its name and inside"},
-			{File: "items/6.md", Reason: "says that it is item 99; copse uses it as #6, by its name. Give it a free number, in its name and inside"},
-			{File: "items/07.md", Reason: "says that it is item 7; copse ignores it. Give it a free number, in its name and inside"},
-			{File: "items/10.md", Reason: `says parent "x", which is not the number of an item; it is left out`},
+			{File: "items/5.md", Reason: "contains the ID 1, like items/1.md; copse uses it as #5, by its name. Assign a free number, in the name and in the content"},
+			{File: "items/6.md", Reason: "contains the ID 99; copse uses it as #6, by its name. Assign a free number, in the name and in the content"},
+			{File: "items/07.md", Reason: "contains the ID 7; copse ignores it. Assign a free number, in the name and in the content"},
+			{File: "items/10.md", Reason: `has the parent "x", which is not the number of an item; copse ignores it`},
 			{File: "items/12.md", Reason: "has 9437188 bytes; the limit is 8388608"},
 			{File: "items/notes.md", Reason: "has no front matter: its first line is not ---"},
-			{File: "items/1 copy.md", Reason: "says that it is item 1, as items/1.md is; copse ignores it. Give it a free number, in its name and inside"},
+			{File: "items/1 copy.md", Reason: "contains the ID 1, like items/1.md; copse ignores it. Assign a free number, in the name and in the content"},
 			{File: "items/folder.md", Reason: "is a directory"},
 		}, warnings)
 	})

@@ -154,7 +154,7 @@ func (s *Store) changeClaims(ctx context.Context, do func(*writer) error) error 
 // PublishedClaims records that other clones know the claims.
 func (s *Store) PublishedClaims() { s.claimed.Store(false) }
 
-// UnpublishedClaims notes that other clones may not know the claims.
+// UnpublishedClaims records that other clones may not have the claims.
 func (s *Store) UnpublishedClaims() { s.claimed.Store(true) }
 
 // ChangedClaims reports whether claims were changed by way of this Store that other clones

@@ -185,7 +185,7 @@ func TestDeletedAndChanged(t *testing.T) {
 	check := func(t *testing.T, c clone, done remerge.Result, file string) {
 		t.Helper()
 		kept := slices.ContainsFunc(done.Fixes, func(f remerge.Fix) bool {
-			return f.File == file && f.Done == "was deleted on one side and changed on the other; it is kept"
+			return f.File == file && f.Done == "was deleted on one side and changed on the other; copse keeps it"
 		})
 		if !kept {
 			t.Errorf("it is not reported: %+v", done.Fixes)

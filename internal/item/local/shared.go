@@ -69,7 +69,7 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 		}
 	}
 	if err := s.search.CreateShared(); err != nil {
-		return false, "", fmt.Errorf("make the shared store: %w", rooted.WithoutPath(err))
+		return false, "", fmt.Errorf("create the shared store: %w", rooted.WithoutPath(err))
 	}
 	if !s.search.HasShared() {
 		return false, "", errors.New("create the shared store: a file of another kind has its name in git's directory")

@@ -158,7 +158,7 @@ func TestLostByGit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		diff(t, "found", true, slices.ContainsFunc(found, func(w item.Warning) bool { return strings.HasPrefix(w.Reason, `have lost "ours three" in a merge`) }))
+		diff(t, "found", true, slices.ContainsFunc(found, func(w item.Warning) bool { return strings.HasPrefix(w.Reason, `lost "ours three" in a merge`) }))
 	}
 	ours.repair()
 	got, warnings := titles(t, ours.store())

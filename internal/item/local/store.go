@@ -297,7 +297,7 @@ func (s *Store) SetIteration(ctx context.Context, name string) error {
 // Capabilities implements [storage.Backend]: the store can do all of it.
 func (s *Store) Capabilities() storage.Capabilities { return storage.Capabilities{} }
 
-// SetDoneStatuses says which statuses mean done. None restores the default.
+// SetDoneStatuses sets the statuses that mean done. None restores the default.
 func (s *Store) SetDoneStatuses(ctx context.Context, statuses []string) error {
 	return s.change(ctx, func(w *writer) error { return w.setDoneStatuses(statuses) })
 }

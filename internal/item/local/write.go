@@ -140,7 +140,7 @@ func (w *writer) free(id item.ID) (bool, error) {
 		case err == nil:
 			return false, nil
 		case !errors.Is(err, fs.ErrNotExist):
-			return false, fmt.Errorf("look at %q: %w", dir, rooted.WithoutPath(err))
+			return false, fmt.Errorf("inspect %q: %w", dir, rooted.WithoutPath(err))
 		}
 	}
 	return true, nil
@@ -349,7 +349,7 @@ func (w *writer) initialize() (created bool, err error) {
 	case err == nil:
 		return false, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return false, fmt.Errorf("look at %q: %w", layout.Config, rooted.WithoutPath(err))
+		return false, fmt.Errorf("inspect %q: %w", layout.Config, rooted.WithoutPath(err))
 	}
 	return true, w.tx.Write(lockedstore.File{Name: layout.Config, Data: []byte(ticfile.NewConfig)})
 }

@@ -65,7 +65,7 @@ func (m *merger) related(e *entry) (parent item.ID, dependsOn []item.ID) {
 
 func (m *merger) reportState(e *entry) {
 	if e.keptChanged() {
-		m.report(KeptChanged, e, "was deleted on one side and changed on the other; it is kept")
+		m.report(KeptChanged, e, "was deleted on one side and changed on the other; copse keeps it")
 	}
 }
 

@@ -318,7 +318,7 @@ func TestDeletedAndChanged(t *testing.T) {
 	b.comment(1, 12, "bob", "still needed")
 	m, r := merged(t, base, a, b, merge.Options{})
 	diff(t, "items", "items/1.md parent backlog\nitems/2.md child backlog parent 1\nitems/3.md next backlog needs [1]\ntrash/4.md unused backlog", m.outline())
-	diff(t, "reports", []merge.Report{{Kind: merge.KeptChanged, File: "items/1.md", Text: "was deleted on one side and changed on the other; it is kept"}}, r.Reports)
+	diff(t, "reports", []merge.Report{{Kind: merge.KeptChanged, File: "items/1.md", Text: "was deleted on one side and changed on the other; copse keeps it"}}, r.Reports)
 
 	b = base.clone()
 	b.create(5, "new child", 20, parent(1))

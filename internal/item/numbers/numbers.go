@@ -358,7 +358,7 @@ func (b *Book) readBatch(ctx context.Context, batch []string, trees map[string]n
 		}
 		size, err := strconv.Atoi(fields[2])
 		if err != nil || size < 0 || size > len(out) {
-			return fmt.Errorf("read tree %s: git says %q", hash, header)
+			return fmt.Errorf("read tree %s: git printed %q", hash, header)
 		}
 		data := make([]byte, size+1)
 		if _, err := io.ReadFull(answers, data); err != nil {

@@ -206,7 +206,7 @@ func takeStatement() string {
 	select ` + row.ClaimedColumns() + connection.ProcessColumn + " from taken k join copse.item i on i.project_id = k.project_id and i.id = k.item_id"
 }
 
-// claimItem gives the agent the item that it asks for.
+// claimItem assigns the requested item to the agent.
 func (s *Store) claimItem(ctx context.Context, r storage.ClaimRequest) (claimed storage.Claimed, err error) {
 	all, err := s.Snapshot(ctx)
 	if err != nil {

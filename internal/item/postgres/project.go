@@ -24,7 +24,7 @@ import (
 func (s *Store) name() (string, error) {
 	name, err := s.projectName()
 	if err != nil {
-		return "", &storage.StoreError{Problem: "the project in the database is unknown: " + err.Error(), Next: "Name it in items.project in .copse.yml, or in the address as ?project=NAME."}
+		return "", &storage.StoreError{Problem: "copse cannot determine the project in the database: " + err.Error(), Next: "Name it in items.project in .copse.yml, or in the address as ?project=NAME."}
 	}
 	return name, nil
 }
@@ -38,7 +38,7 @@ func (s *Store) project(ctx context.Context, db *pgxpool.Pool) (row.Project, err
 	return row.FindProject(ctx, db, name)
 }
 
-// Init makes the project unless there is one. The tables must be there.
+// Init creates the project unless it exists. The tables must be there.
 func (s *Store) Init(ctx context.Context) (created bool, err error) {
 	config, err := ticfile.ParseConfig(ticfile.NewConfig)
 	if err != nil {

@@ -37,7 +37,7 @@ func (s *Store) Snapshot(ctx context.Context) (*item.Snapshot, error) {
 	return all, err
 }
 
-// Read returns the configuration of the project and all items, with the claims that count.
+// Read returns the configuration of the project and all items, with the valid claims.
 func (s *Store) Read(ctx context.Context) (item.Config, *item.Snapshot, error) {
 	c := &s.cached
 	c.mu.Lock()
@@ -49,8 +49,8 @@ func (s *Store) Read(ctx context.Context) (item.Config, *item.Snapshot, error) {
 	return config, c.all.WithClaims(held), nil
 }
 
-// refresh brings the cache, which the caller has locked, up to date. It returns the
-// configuration of the project and the claims that count.
+// refresh brings the cache, which the caller has locked, up to date. It returns the configuration
+// of the project and the valid claims.
 func (s *Store) refresh(ctx context.Context) (config item.Config, held map[item.ID]claim.Claim, err error) {
 	c := &s.cached
 	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {

@@ -1,29 +1,27 @@
-// Package postgres keeps work items in a PostgreSQL database, for a team of machines.
+// Package postgres stores work items in a PostgreSQL database, which the machines of a team share.
 //
 // [New] returns a [Store], a [storage.Store]. It connects when it is first used, and again
 // whenever a connection was lost. It guarantees that
 //
-//   - a change is one transaction, with its history. It is made once or not at all: where
-//     the answer of a commit was lost, the store looks for the key of the change before it
-//     tries again;
-//   - the changes of a project run one after the other, under the lock of the project's
-//     row. They are numbered in the order of their commits, so that a reader of the changes
-//     after a number skips none;
+//   - a change is one transaction, with its history. It happens once or not at all: if the response
+//     to a commit is lost, the store searches for the key of the change before it tries again;
+//   - the changes of a project run one after the other, under the lock of the project's row. Their
+//     numbers are in the order of the commits, so a reader of the changes after a number skips
+//     none;
 //   - numbers of items have no gaps and are never used again;
 //   - reading takes no lock and writes nothing: a role that can only read, and a replica,
 //     can do it;
-//   - no statement depends on the session that it runs in: a pooler may give each
-//     transaction another one. Only a connection that is known to go straight to the server
-//     has prepared statements;
-//   - a server that sends without end, or stays silent, is given up after a bounded amount
-//     and time.
+//   - no statement depends on the session that it runs in: a pooler may give each transaction
+//     another one. Only a direct connection to the server has prepared statements;
+//   - if a server sends without end, or stays silent, the call fails after a limited amount and
+//     time.
 //
-// Text of the server is foreign: errors have it clean and short. The tables are made by
-// [Store.Migrate], when a person asks for it.
+// Text of the server is foreign: errors contain it clean and short. [Store.Migrate] creates the
+// tables, when a person requests it.
 //
 // The packages below have one job each: address reads the address of a database, connection
 // connects and tries again, row reads rows, write makes changes, schema has the tables, follow
-// reports changes, bounded limits what a server sends, and sqlerror words its errors. A Store
+// reports changes, bounded limits what a server sends, and sqlerror explains its errors. A Store
 // caches what it read, decides which item an agent claims, and announces changes.
 package postgres
 
@@ -89,10 +87,10 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Migrate makes the tables, or brings them up to date.
+// Migrate creates or updates the tables.
 func (s *Store) Migrate(ctx context.Context) ([]schema.Applied, error) { return s.db.Migrate(ctx) }
 
-// Describe asks the database what it is.
+// Describe returns a description of the database.
 func (s *Store) Describe(ctx context.Context) (describe.Database, error) { return s.db.Describe(ctx) }
 
 // Config implements [storage.Backend].

@@ -41,10 +41,10 @@ func (s *Store) Leave(ctx context.Context, unfinished string, do func(archive.Ar
 	return err
 }
 
-// Enter makes the project of everything that the store with the name from keeps, in one
-// transaction, and compares what the database has then with it. The project accepts changes after
-// [Store.Arrive]. A project that already has the same stays; one that is not in use, or never had
-// an item, is replaced. Any other is an error.
+// Enter creates the project from the content of the store with the name from, in one transaction,
+// and compares the result with it. The project accepts changes after [Store.Arrive]. A project that
+// already has the same stays; one that is not in use, or never had an item, is replaced. Any other
+// is an error.
 func (s *Store) Enter(ctx context.Context, from string, all archive.Archive) error {
 	var project int64
 	err := s.db.Transaction(ctx, moveTime, func(ctx context.Context, tx pgx.Tx, _ bool) error {

@@ -21,8 +21,8 @@ func FindCycles(items []*item.Summary) Cycles {
 	}
 }
 
-// Problem says which relation of an item leads back to it, as [CheckRelations] would if the
-// item got it now. It returns nil, or an [*item.InvalidError].
+// Problem returns the error for a relation of an item that creates a cycle, as [CheckRelations]
+// would if the item got it now. It returns nil, or an [*item.InvalidError].
 func (c Cycles) Problem(it *item.Summary) error {
 	switch {
 	case c.parents[it.ID] && it.Parent == it.ID:

@@ -79,7 +79,7 @@ func checkVanished(ctx context.Context, files Reader, repo *gitmerge.Repo, since
 	for _, past := range merges {
 		for _, it := range lostItems(past.Base, past.Ours, past.Theirs, past.Left, tree) {
 			found = append(found, item.Warning{
-				File: merge.ItemsDir, Reason: fmt.Sprintf("have lost %q in a merge that git made without a conflict; run `copse item doctor --repair` to restore it", it[0]),
+				File: merge.ItemsDir, Reason: fmt.Sprintf("lost %q in a merge that git completed without a conflict; run `copse item doctor --repair` to restore it", it[0]),
 			})
 		}
 	}

@@ -132,7 +132,7 @@ func (own *ownChanges) keepLines(open *gitmerge.Merge, merged merge.Tree, name, 
 	}
 	own.settle(merged, result)
 	own.mine[needed(result, name)] = edited
-	own.reports = append(own.reports, merge.Report{Kind: merge.KeptBoth, File: result, Text: "has a comment with what was written into the file while it had marks of git"})
+	own.reports = append(own.reports, merge.Report{Kind: merge.KeptBoth, File: result, Text: "has a comment with the text that was written into the file while it had conflict markers"})
 }
 
 // linesBut returns the lines of a text that none of the others has, each once and without

@@ -96,7 +96,7 @@ func (m *merging) vanished(repo *gitmerge.Repo) error {
 		for _, it := range lost {
 			for _, name := range slices.Sorted(maps.Keys(m.tree)) {
 				if createdIn(m.tree[name]) == it[1] {
-					m.done(name, "was lost in a merge that git made without a conflict; it is back")
+					m.done(name, "was lost in a merge that git completed without a conflict; it is back")
 				}
 			}
 		}
@@ -205,7 +205,7 @@ func (m *merging) buried(repo *gitmerge.Repo) error {
 			return err
 		}
 		if restored {
-			m.done(merge.ItemsDir+"/"+itemdir.FileName(id), "was deleted on one side and changed on the other; it is kept")
+			m.done(merge.ItemsDir+"/"+itemdir.FileName(id), "was deleted on one side and changed on the other; copse keeps it")
 		}
 	}
 	m.tree, err = m.files.Tree()

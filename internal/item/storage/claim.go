@@ -29,7 +29,7 @@ func (r ClaimRequest) Check(by claim.Agent) (ClaimRequest, error) {
 		return r, &item.InvalidError{Field: "lease_minutes", Problem: fmt.Sprintf(
 			"Invalid lease of %s. A lease has %.0f to %.0f minutes", r.Lease, claim.MinLease.Minutes(), claim.MaxLease.Minutes())}
 	case r.Steal && r.ID == 0:
-		return r, &item.InvalidError{Field: "steal", Problem: "To steal a claim, give the id of the item"}
+		return r, &item.InvalidError{Field: "steal", Problem: "To steal a claim, specify the ID of the item"}
 	}
 	return r, nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/copse-dev/copse/internal/item/yamlmap"
 )
 
-// Update puts the values of a patch into the file of item id. A value that
-// already exists stays as it is written.
+// Update writes the values of a patch into the file of item id. A value that already exists stays
+// as it is written.
 func (f *File) Update(id item.ID, p item.Patch, updated string) error {
 	it, _, err := f.Item()
 	if err != nil {
@@ -54,7 +54,7 @@ func (f *File) AddComment(id item.ID, c item.Comment) error {
 	return f.Update(id, item.Patch{}, c.Date)
 }
 
-// SetID makes the file that of item id.
+// SetID sets the ID of the item in the file.
 func (f *File) SetID(id item.ID) error {
 	if f.front.Get(keyID).Text == id.String() {
 		return nil
@@ -94,7 +94,7 @@ func (f *File) setDependsOn(texts []string) error {
 	return f.front.SetList(keyDependsOn, texts)
 }
 
-// Forget takes item id out of the parent and the dependencies.
+// Forget removes item id from the parent and the dependencies.
 func (f *File) Forget(id item.ID) error {
 	if f.front.Get(keyParent).Text == id.String() {
 		if err := f.front.Delete(keyParent); err != nil {
@@ -104,7 +104,7 @@ func (f *File) Forget(id item.ID) error {
 	return f.NotDependOn(id)
 }
 
-// NotDependOn takes item id out of the dependencies.
+// NotDependOn removes item id from the dependencies.
 func (f *File) NotDependOn(id item.ID) error {
 	texts := f.front.Get(keyDependsOn).Items
 	kept := slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == id.String() })

@@ -81,7 +81,7 @@ func parseConfig(text string) (*Config, error) {
 	c.front = front
 	r := configReader{front: front}
 	if backend := r.text(keyBackend); backend != "" && backend != backendLocal && r.err == nil {
-		return nil, fmt.Errorf("says backend %q; only %q is supported", backend, backendLocal)
+		return nil, fmt.Errorf("has the backend %q; only %q is supported", backend, backendLocal)
 	}
 	c.values = item.Config{
 		Types:            r.list(keyTypes),
@@ -102,7 +102,7 @@ func parseConfig(text string) (*Config, error) {
 	}
 	for _, status := range c.values.DoneStatuses {
 		if !slices.Contains(c.values.Statuses, status) {
-			c.problems = append(c.problems, fmt.Sprintf("says in %s %q, which is not one of the statuses: %s", keyDoneStatuses, status, strings.Join(c.values.Statuses, ", ")))
+			c.problems = append(c.problems, fmt.Sprintf("has the %s %q, which is not one of the statuses: %s", keyDoneStatuses, status, strings.Join(c.values.Statuses, ", ")))
 		}
 	}
 	return c, nil
@@ -167,7 +167,7 @@ func (c *Config) SetNextID(id item.ID) error {
 	return c.front.SetInt(keyNextID, int64(id))
 }
 
-// AddIteration makes an iteration known.
+// AddIteration adds an iteration.
 func (c *Config) AddIteration(name string) error {
 	if slices.Contains(c.values.Iterations, name) {
 		return nil
@@ -176,7 +176,7 @@ func (c *Config) AddIteration(name string) error {
 	return c.front.Append(keyIterations, name)
 }
 
-// SetCurrentIteration makes an iteration the current one.
+// SetCurrentIteration sets the current iteration.
 func (c *Config) SetCurrentIteration(name string) error {
 	if name == c.values.CurrentIteration {
 		return nil

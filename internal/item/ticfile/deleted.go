@@ -19,7 +19,7 @@ type Lost struct {
 	Dependents []item.ID // depended on it
 }
 
-// Delete notes in the file of an item that it is deleted.
+// Delete records in the file of an item that it is deleted.
 func (f *File) Delete(at string, lost Lost) error {
 	return errors.Join(f.front.SetText(keyDeleted, at), f.SetLost(lost))
 }
@@ -46,7 +46,7 @@ func (f *File) Lost() Lost {
 	return Lost{Children: r.references(keyDeletedChildren), Dependents: r.references(keyDeletedDependents)}
 }
 
-// Restore takes away what Delete has noted.
+// Restore removes the record of Delete.
 func (f *File) Restore() error {
 	return errors.Join(f.front.Delete(keyDeleted), f.SetLost(Lost{}))
 }

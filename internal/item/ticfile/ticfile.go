@@ -1,6 +1,6 @@
-// Package ticfile reads and writes the files of a tic store: items, deleted
-// items and the configuration. The format is that of tic 1.26, an npm package,
-// which can read what this package writes; this package reads its files, too.
+// Package ticfile reads and writes the files of a tic store: items, deleted items, and the
+// configuration. The format is that of tic 1.26, an npm package, which can read what this package
+// writes; this package reads its files, too.
 //
 // An item file is YAML front matter between lines "---", the description, and,
 // if there are comments, a line "## Comments" with the comments behind it:
@@ -19,25 +19,23 @@
 //
 //	The comment.
 //
-// tic itself is careless in two places. It takes the first "## Comments", even
-// in the middle of a line, for the end of the description, and each line "---"
-// behind it for the end of a comment. To be safe from that, this package
+// tic misreads two texts. It treats the first "## Comments", even in the middle of a line, as the
+// end of the description, and each later line "---" as the end of a comment. This package therefore
 //
-//   - writes a backslash where it matters: "## Comments" in a description is
-//     written "#\# Comments", and a line "---" in a comment "\---". What has
-//     backslashes there gets one more. Markdown shows both as they were meant, tic
-//     shows the backslash, and reading takes it away again;
-//   - writes the author of a comment as a quoted string if the line "author: …"
-//     could not give it back, as with a line break in it;
-//   - takes for comments only what begins as they do, with a line "---" and then
-//     the author or date. So it reads in full what tic wrote and cuts short.
+//   - adds a backslash to such a text: it writes "## Comments" in a description as "#\# Comments",
+//     and a line "---" in a comment as "\---". A text that already has backslashes there gets one
+//     more. Markdown hides the backslash, tic shows it, and this package removes it when it reads
+//     the text;
+//   - writes the author of a comment as a quoted string if the plain line "author: …" would lose
+//     something, such as a line break;
+//   - recognizes a comment only by its beginning: a line "---" and then the author or date. It
+//     therefore reads in full what tic wrote and would truncate.
 //
 // The white space that [item.Text] drops is not a part of descriptions and comments.
 //
-// A [File] or [Config] that is read and written back is the same, byte for byte,
-// and a change touches nothing else: unknown keys, YAML comments, quotes, line
-// ends (a file whose first line ends in CRLF has them throughout), a byte order
-// mark, white space.
+// A [File] or [Config] that is read and written back is the same, byte for byte, and a change
+// touches nothing else: unknown keys, YAML comments, quotes, line endings (a file whose first line
+// ends in CRLF has them throughout), a byte order mark, white space.
 package ticfile
 
 import (
@@ -261,7 +259,7 @@ func (r *reader) reference(key string) item.ID {
 	}
 	id, err := item.ParseID(v.Text)
 	if err != nil {
-		r.problem("says %s %q, which is not the number of an item; it is left out", key, v.Text)
+		r.problem("has the %s %q, which is not the number of an item; copse ignores it", key, v.Text)
 	}
 	return id
 }
@@ -269,13 +267,13 @@ func (r *reader) reference(key string) item.ID {
 func (r *reader) references(key string) []item.ID {
 	v := r.front.Get(key)
 	if v.Kind == yamlmap.Scalar && v.Text != "" || v.Kind == yamlmap.Other {
-		r.problem("has a %s that is not a list; it is left out", key)
+		r.problem("has a %s that is not a list; copse ignores it", key)
 	}
 	var ids []item.ID
 	for _, text := range v.Items {
 		id, err := item.ParseID(text)
 		if err != nil {
-			r.problem("says %s %q, which is not the number of an item; it is left out", key, text)
+			r.problem("has the %s %q, which is not the number of an item; copse ignores it", key, text)
 			continue
 		}
 		ids = append(ids, id)
@@ -289,7 +287,7 @@ func (r *reader) labels() []string {
 	case yamlmap.Scalar:
 		return item.SplitLabels(v.Text)
 	case yamlmap.Other:
-		r.problem("has labels that are not a list of strings; they are left out")
+		r.problem("has labels that are not a list of strings; copse ignores them")
 	}
 	return slices.DeleteFunc(slices.Clone(v.Items), func(s string) bool { return s == "" })
 }

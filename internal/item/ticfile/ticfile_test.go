@@ -308,10 +308,10 @@ func TestNoItem(t *testing.T) {
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ text, want string }{
-		"parent":       {"id: 1\nparent: local-3\n", `says parent "local-3", which is not the number of an item; it is left out`},
-		"dependency":   {"id: 1\ndepends_on: [x]\n", `says depends_on "x", which is not the number of an item; it is left out`},
-		"dependencies": {"id: 1\ndepends_on: 3\n", "has a depends_on that is not a list; it is left out"},
-		"labels":       {"id: 1\nlabels: {a: b}\n", "has labels that are not a list of strings; they are left out"},
+		"parent":       {"id: 1\nparent: local-3\n", `has the parent "local-3", which is not the number of an item; copse ignores it`},
+		"dependency":   {"id: 1\ndepends_on: [x]\n", `has the depends_on "x", which is not the number of an item; copse ignores it`},
+		"dependencies": {"id: 1\ndepends_on: 3\n", "has a depends_on that is not a list; copse ignores it"},
+		"labels":       {"id: 1\nlabels: {a: b}\n", "has labels that are not a list of strings; copse ignores them"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

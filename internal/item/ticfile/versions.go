@@ -32,7 +32,7 @@ func (f *File) SetRaw(key, lines string) error {
 // Deleted returns when the item was deleted, "" if that is not noted.
 func (f *File) Deleted() string { return f.front.Get(keyDeleted).Text }
 
-// SetCreated notes when the item was created.
+// SetCreated records when the item was created.
 func (f *File) SetCreated(at string) error {
 	if f.front.Get(keyCreated).Text == at {
 		return nil
@@ -64,7 +64,7 @@ func (c *Config) RawKeys() []string {
 // Raw returns the lines of a key as they are written.
 func (c *Config) Raw(key string) (lines string, ok bool) { return c.front.Raw(key) }
 
-// SetRaw is File.SetRaw for a configuration.
+// SetRaw changes a configuration as File.SetRaw changes an item.
 func (c *Config) SetRaw(key, lines string) error {
 	if lines == "" {
 		return c.front.Delete(key)

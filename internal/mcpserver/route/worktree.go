@@ -233,7 +233,7 @@ func membersOf(args json.RawMessage) map[string]json.RawMessage {
 	return members
 }
 
-// Locate names the worktree in both halves of a result.
+// Locate adds the worktree to both halves of a result.
 func Locate(r toolset.Result, worktree string) toolset.Result {
 	if worktree == "" {
 		return r
@@ -267,8 +267,7 @@ func Locate(r toolset.Result, worktree string) toolset.Result {
 	return r
 }
 
-// Located names the worktree in a document: JSON, which is an object, gets a member, any other text a
-// line.
+// Located returns a document with its worktree: a JSON object gets a member, any other text a line.
 func Located(text, worktree string, isJSON bool) string {
 	switch {
 	case worktree == "":

@@ -278,7 +278,7 @@ func (c *stdioConn) opened(msg jsonrpc.Message, in *batch) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, used := c.open[req.ID]; used {
-		return fmt.Errorf("request id %v is in use by a call that has not been answered", req.ID.Raw())
+		return fmt.Errorf("request id %v is in use by a call that is still running", req.ID.Raw())
 	}
 	slot := replySlot{batch: in}
 	if in != nil {

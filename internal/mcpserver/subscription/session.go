@@ -13,8 +13,8 @@ import (
 
 type clientKey struct{}
 
-// WithClient puts the session of an HTTP client into the context of its requests. The library
-// passes the context of the request that began a session to all calls of it.
+// WithClient adds the session of an HTTP client to the context of its requests. The library passes
+// the context of the request that began a session to all calls of it.
 func WithClient(ctx context.Context, s *httpsession.Session) context.Context {
 	return context.WithValue(ctx, clientKey{}, s)
 }

@@ -1,8 +1,8 @@
 // Package justsource reads the files of a justfile: itself, its imports, and its modules, at any depth.
 //
-// [Read] follows the statements that name other files, as just does, and refuses one that leads out
-// of the project. [Sources.Copy] writes what was read into a directory for just, so just reads these
-// texts and nothing else, whatever happens to the files in the meantime.
+// [Read] follows the statements that name other files, as just does, and refuses one outside the
+// project. [Sources.Copy] writes what was read into a directory for just, so just reads these texts
+// and nothing else, whatever happens to the files in the meantime.
 package justsource
 
 import (
@@ -92,7 +92,7 @@ func (s *Sources) measure(name string, known map[string]load) load {
 func (l load) problem() error {
 	switch {
 	case l.files > maxSources:
-		return &FileError{Problem: fmt.Sprintf("The justfile reads more than %d files for its imports and modules, some of them several times", maxSources)}
+		return &FileError{Problem: fmt.Sprintf("The justfile reads more than %d files for its imports and modules, counting repeated ones", maxSources)}
 	case l.bytes > maxTotal:
 		return &FileError{Problem: fmt.Sprintf("The justfile and what it imports have more than %d bytes", maxTotal)}
 	}
@@ -150,7 +150,7 @@ func (s *Sources) resolve(from string, st statement) ([]string, error) {
 	if st.module == "" || st.path != "" {
 		name, err := s.name(from, named)
 		if err != nil {
-			return nil, st.refused(from, "it leads out of the project: move the file into the project, or copy what you need of it")
+			return nil, st.refused(from, "it points outside the project: move the file into the project, or copy what you need of it")
 		}
 		s.depend(name)
 		if s.regular(name) || st.module == "" {
@@ -191,7 +191,7 @@ func (s *Sources) existing(from string, st statement, names []string) ([]string,
 		switch {
 		case errors.Is(err, fs.ErrNotExist), err == nil && info.IsDir(): // which just does not find either
 		case errors.Is(err, rooted.ErrOutside):
-			return nil, st.refused(from, "it is a symbolic link that leads out of the project")
+			return nil, st.refused(from, "it is a symbolic link that points outside the project")
 		case err != nil:
 			return nil, st.refused(from, reason(err))
 		default:
@@ -223,7 +223,7 @@ func (s *Sources) name(from, named string) (string, error) {
 	return s.root.Name(path.Join(path.Dir(from), named))
 }
 
-// Inside refuses a path in a file that leads out of the root, directly or through a link.
+// Inside refuses a path in a file that points outside the root, directly or through a link.
 func (s *Sources) Inside(file, named string) error {
 	name, err := s.name(file, named)
 	if err != nil {
@@ -252,7 +252,7 @@ func shown(name string) string { return cleantext.Cut(cleantext.Line(name), 200)
 // reason returns an error of the root in a sentence.
 func reason(err error) string {
 	if errors.Is(err, rooted.ErrOutside) {
-		return "it is a symbolic link that leads out of the project; replace the link with a file"
+		return "it is a symbolic link that points outside the project; replace the link with a file"
 	}
 	return err.Error()
 }

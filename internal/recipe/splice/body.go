@@ -10,7 +10,7 @@ import (
 const (
 	unquoted = "the recipe inserts it without quote()"
 	inQuotes = "quote() does not protect it where the recipe inserts it: inside quotation marks, a comment, a here-document, or an expansion, or after a value that can end one"
-	defined  = "a function that the justfile defines gets it"
+	defined  = "the recipe passes it to a function that the justfile defines"
 	notShell = "quote() does not protect it, as the recipe's script is not for a POSIX shell"
 )
 

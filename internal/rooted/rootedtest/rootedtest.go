@@ -54,7 +54,7 @@ func Project(t testing.TB) string {
 	return root
 }
 
-// Escapes returns paths that must not work: more than 200 that lead out of the directory that Place
+// Escapes returns paths that must not work: more than 200 that point outside the directory that Place
 // created.
 func Escapes(root string) []string {
 	list := []string{

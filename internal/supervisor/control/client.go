@@ -52,8 +52,8 @@ func (c *Client) Close(ctx context.Context, dir string) (s supervisor.State, err
 	return s, err
 }
 
-// Move gives new ports to those worktrees of the repository that contains dir whose ports other
-// programs hold.
+// Move assigns new ports to those worktrees of the repository that contains dir whose ports other
+// programs use.
 func (c *Client) Move(ctx context.Context, dir string) error {
 	return c.ask(ctx, http.MethodPost, "move", dir, &target{})
 }
@@ -98,18 +98,18 @@ func (c *Client) post(ctx context.Context, method, what string, asked, into any)
 		return ErrNotRunning
 	}
 	if err != nil {
-		return fmt.Errorf("ask copse up: %w", err)
+		return fmt.Errorf("contact copse up: %w", err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		var f failure
 		if err := json.NewDecoder(res.Body).Decode(&f); err != nil || f.Error == "" {
-			return fmt.Errorf("ask copse up: %s", res.Status)
+			return fmt.Errorf("contact copse up: %s", res.Status)
 		}
 		return errors.New(f.Error)
 	}
 	if err := json.NewDecoder(res.Body).Decode(into); err != nil {
-		return fmt.Errorf("ask copse up: %w", err)
+		return fmt.Errorf("contact copse up: %w", err)
 	}
 	return nil
 }

@@ -2,8 +2,8 @@
 // over a socket in a directory that only the user can enter.
 //
 // [Take] makes this process the supervising one; [ErrTaken] means that another one is. [Serve]
-// answers, [Client] asks. A killed process leaves a socket behind, which does no harm: the lock
-// next to it ended with the process.
+// handles requests, and [Client] sends them. A killed process leaves a socket behind, which does no
+// harm: the lock next to it ended with the process.
 //
 // Both ends verify that the other end belongs to this user: they check the owner and mode of the
 // directory and the socket, and on Linux and macOS the user of the other process. Windows does not
@@ -94,7 +94,7 @@ func Take(dir string) (*Socket, error) {
 	}
 	l, err := (&net.ListenConfig{}).Listen(context.Background(), "unix", path)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("make a socket: %w", err), lock.Close())
+		return nil, errors.Join(fmt.Errorf("create a socket: %w", err), lock.Close())
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(err, l.Close(), lock.Close())
@@ -178,7 +178,7 @@ func Serve(l net.Listener, s Supervisor, o Options) error {
 		host, path, err := o.Board(r.Context(), t.Path, t.ReadOnly)
 		shared := s.Shared()
 		if err == nil && (shared == nil || !shared.MCP.ServerRunning) {
-			err = errors.New("the server that has the board is not running; `copse status` says why")
+			err = errors.New("the server that has the board is not running; `copse status` shows why")
 		}
 		if err != nil {
 			answer(w, nil, err)

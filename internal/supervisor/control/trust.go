@@ -36,7 +36,7 @@ func trusted(dir string) error {
 			return ErrNotRunning
 		}
 		if err != nil {
-			return fmt.Errorf("look at %s: %w", at.path, err)
+			return fmt.Errorf("inspect %s: %w", at.path, err)
 		}
 		if !at.ours(info) {
 			return &ForeignError{Path: at.path, What: at.what}
@@ -56,7 +56,7 @@ func dial(ctx context.Context, dir string) (net.Conn, error) {
 		return nil, err
 	}
 	if err := samePeer(conn); err != nil {
-		return nil, errors.Join(&ForeignError{Path: path, What: "is answered by a process of another user"}, conn.Close())
+		return nil, errors.Join(&ForeignError{Path: path, What: "belongs to a process of another user"}, conn.Close())
 	}
 	return conn, nil
 }

@@ -26,7 +26,7 @@ const (
 )
 
 // TestStoredScripts stores scripts in every field that a stranger can write, and opens every
-// view and panel. None of them runs, and no address leads out of the web.
+// view and panel. None of them runs, and no address points outside the web.
 func TestStoredScripts(t *testing.T) {
 	chromium(t)
 	quoted, err := json.Marshal(evil)

@@ -13,10 +13,10 @@
 //	raw JSON                     a whole message, the answer as it came
 //	send JSON                    the same without waiting for an answer
 //	do PROGRAM [ARG…]            run a program in between, to change what the server sees
-//	subscribe URI                hear of changes of a resource from now on
+//	subscribe URI                receive notifications of changes of a resource from now on
 //	await URI                    wait until it has changed
-//	until URI PROGRAM [ARG…]     run a program until a change is heard of, and on until none
-//	                             follows: a subscription takes a moment to stand
+//	until URI PROGRAM [ARG…]     run a program until a notification arrives, and then until none
+//	                             follows: a subscription takes a moment to start
 //	# comment
 //
 // "$cursor" in a line means the last next_cursor of an answer, and "$since"

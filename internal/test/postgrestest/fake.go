@@ -66,7 +66,7 @@ func (s *Session) logIn() error {
 	return s.Flush()
 }
 
-// Ready says that the server is ready for a query, and waits for the end of one.
+// Ready reports that the server is ready for a query, and waits for the end of one.
 func (s *Session) Ready() error {
 	s.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
 	if err := s.Flush(); err != nil {

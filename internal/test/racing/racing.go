@@ -1,4 +1,4 @@
-// Package racing reads a project's files while a stranger swaps them for links that lead out of it.
+// Package racing reads a project's files while a stranger swaps them for links that point outside it.
 //
 // Each [Opener] reads one file as a command or tool does. [Try] calls it repeatedly while the file,
 // or a directory above it, alternates between the real one and a link to a file outside. Nothing

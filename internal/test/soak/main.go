@@ -1,12 +1,12 @@
-// Command soak tries to break copse, from outside, for as long as it is told: many calls,
-// processes that are killed, disks that fill up, clocks that go back, hostile input, and
-// calls that are protocol.Canceled. It prints what it tried, what survived and what was lost, and
-// ends with 1 if anything was lost.
+// Command soak tries to break copse, from outside, for as long as it is told: many calls, processes
+// that are killed, disks that fill up, clocks that go back, hostile input, and calls that are
+// canceled. It prints what it tried, what survived, and what was lost, and ends with 1 if anything
+// was lost.
 //
 //	go run ./internal/test/soak -time 10m -page docs/reliability.md
 //	go run ./internal/test/soak -time 1m -only killed
 //
-// Each part gets a share of the time. The seed is printed; the same one makes the same input.
+// Each part gets a share of the time. The seed is printed; the same seed generates the same input.
 package main
 
 import (

@@ -233,7 +233,7 @@ func (s *Server) Stop() error {
 	return s.cmd.Wait()
 }
 
-// End is Stop for the server of somebody else, which may not end by itself.
+// End stops a server of another author, which may not end by itself.
 func (s *Server) End() {
 	_ = s.in.Close()
 	done := make(chan struct{})

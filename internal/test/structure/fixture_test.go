@@ -172,14 +172,14 @@ func (p *place) registry(t *testing.T, text string) {
 		})
 	}
 	gittest.Write(t, filepath.Join(p.dir, ".agent/climpt/registry.json"), marshal(object{"version": "1.0.0", "tools": object{"availableConfigs": []string{"git"}, "commands": all}}))
-	gittest.Write(t, filepath.Join(p.dir, ".agent/climpt/config/git-app.yml"), `# Where the templates of the domain "git" are.
+	gittest.Write(t, filepath.Join(p.dir, ".agent/climpt/config/git-app.yml"), `# The directories of the templates of the domain "git".
 working_dir: ".agent/climpt"
 app_prompt:
   base_dir: "prompts/git"
 app_schema:
   base_dir: "schema/git"
 `)
-	gittest.Write(t, filepath.Join(p.dir, ".agent/climpt/config/git-user.yml"), `# Which actions and targets the domain has. A new command needs its words here.
+	gittest.Write(t, filepath.Join(p.dir, ".agent/climpt/config/git-user.yml"), `# The actions and targets of the domain. Add the words of each new prompt here.
 params:
   two:
     directiveType:

@@ -58,7 +58,7 @@ type Tools struct {
 	skills  []toolset.Skill
 }
 
-// New makes the handlers.
+// New returns the handlers.
 func New(l Library, r Runner) *Tools { return &Tools{library: l, runner: r} }
 
 // Toolset returns the toolset "commands".
@@ -69,20 +69,20 @@ func (t *Tools) Toolset() toolset.Toolset {
 		Name: "commands",
 		Tools: []toolset.Tool{
 			plain.Rows(style, "results", "", toolset.Spec{
-				Name: "search", Title: "Search commands", Hints: hints,
+				Name: "search", Title: "Search prompts", Hints: hints,
 				Description: "Find a prompt (command, instructions, template) for a job: commit message, code review. Best match first. Then describe and execute one.",
 			}, t.Search),
 			plain.Object(style, toolset.Spec{
-				Name: "describe", Title: "Describe command", Hints: hints,
-				Description: "Get a prompt's usage, options and variables.",
+				Name: "describe", Title: "Describe prompt", Hints: hints,
+				Description: "Get a prompt's usage, options, and variables.",
 			}, t.Describe),
 			toolset.New(prompt{}, toolset.Spec{
-				Name: "execute", Title: "Execute command", Hints: hints,
+				Name: "execute", Title: "Run prompt", Hints: hints,
 				Description: "Run a prompt: get its text, with variables filled in, as instructions to follow.",
 			}, t.Execute),
 			plain.Object(style, toolset.Spec{
 				Name: "reload", Title: "Reload registry", Hints: hints,
-				Description: "Reload the registry of prompts. Changes are noticed without it.",
+				Description: "Reload the registry of prompts. copse notices changes itself.",
 			}, t.Reload),
 		},
 		Instructions: []toolset.Instruction{{
@@ -281,7 +281,7 @@ func failed(err error) toolset.Result {
 func document(err error) json.RawMessage {
 	doc := failure{Error: err.Error()}
 	if missing, ok := errors.AsType[*NotFoundError](err); ok {
-		doc = failure{Error: "Command not found", Name: &Name{missing.ID.C1, missing.ID.C2, missing.ID.C3}, Hint: "search finds the commands."}
+		doc = failure{Error: "Command not found", Name: &Name{missing.ID.C1, missing.ID.C2, missing.ID.C3}, Hint: "search finds the prompts."}
 	} else if unread, ok := errors.AsType[*library.LoadError](err); ok {
 		doc = failure{Error: "Failed to load registry", Path: unread.Path, Details: unread.Details(), Hint: "Correct the file."}
 		if errors.Is(err, fs.ErrNotExist) {

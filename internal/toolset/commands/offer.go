@@ -160,7 +160,7 @@ func (t *Tools) text(ctx context.Context, agent string, id command.ID, args map[
 		if ctx.Err() != nil {
 			return "", err
 		}
-		return foreign.Notice(fmt.Sprintf("The command %s could not be executed: %s", id, document(err))), nil
+		return foreign.Notice(fmt.Sprintf("The prompt %s could not be executed: %s", id, document(err))), nil
 	}
 	if len(out.Missing) > 0 && len(args) > 0 {
 		return fmt.Sprintf("%s\n%s\n", out.Prompt, foreign.Notice("(Without a value: "+strings.Join(out.Missing, ", ")+")")), nil
@@ -171,8 +171,8 @@ func (t *Tools) text(ctx context.Context, agent string, id command.ID, args map[
 // finder returns the prompt for commands without their own.
 func (t *Tools) finder(offered, total int) toolset.Prompt {
 	return toolset.Prompt{
-		Name: "find-command", Title: "Find a command",
-		Description: fmt.Sprintf("Find and follow one of %d commands; only the first %d are prompts of their own", total, offered),
+		Name: "find-command", Title: "Find a prompt",
+		Description: fmt.Sprintf("Find and follow one of %d prompts; this list contains only the first %d", total, offered),
 		Arguments:   []toolset.Argument{{Name: "query", Description: "The job to do", Required: true}},
 		Get: func(ctx context.Context, args map[string]string) (string, error) {
 			out, err := t.Search(ctx, SearchIn{Query: args["query"]})
@@ -180,8 +180,8 @@ func (t *Tools) finder(offered, total int) toolset.Prompt {
 				return string(document(err)), nil
 			}
 			lines := []foreign.Line{
-				foreign.Own("Choose the command that fits best, describe it with the tool describe, get its instructions with execute, and follow them."),
-				{}, foreign.Own("To be done:"),
+				foreign.Own("Choose the prompt that fits best, describe it with the tool describe, get its instructions with execute, and follow them."),
+				{}, foreign.Own("Job: "),
 			}
 			// These are the words of the person who has picked the prompt.
 			lines = append(append(lines, foreign.Quote(args["query"])...), foreign.Line{})
@@ -189,7 +189,7 @@ func (t *Tools) finder(offered, total int) toolset.Prompt {
 				lines = append(lines, foreign.Own("- ").Name(f.C1+" "+f.C2+" "+f.C3).Own(": ").Name(f.Description))
 			}
 			if len(out.Rows) == 0 {
-				lines = append(lines, foreign.Own("No command matches; use the tool search with other words."))
+				lines = append(lines, foreign.Own("No prompt matches; use the tool search with other words."))
 			}
 			return foreign.Markdown(lines), nil
 		},

@@ -75,7 +75,7 @@ func (o *Options) UnmarshalJSON(data []byte) error {
 		if several, ok := errors.AsType[*toolset.ArgumentError](err); ok {
 			return several
 		}
-		return wrong("allowed are " + allowed)
+		return wrong("use " + allowed)
 	}
 	options := render.Options{Edition: string(in.Edition), Adaptation: string(in.Adaptation), InputFile: in.InputFile, Destination: in.Destination}
 	for _, name := range slices.Sorted(maps.Keys(in.UV)) {

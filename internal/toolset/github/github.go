@@ -43,7 +43,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 			}, t.GetPRStatus),
 			envelope.Tool(t.form, toolset.Spec{
 				Name:        "list_pull_requests",
-				Description: "List pull requests (PRs) for the current repository, open (the default), closed or merged, newest first.",
+				Description: "List pull requests (PRs) for the current repository, open (the default), closed, or merged, newest first.",
 				Hints:       hints,
 			}, t.ListPullRequests),
 		},

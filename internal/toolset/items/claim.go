@@ -19,7 +19,7 @@ type ClaimIn struct {
 	Steal bool    `json:"steal,omitempty" description:"Take it from anyone."`
 }
 
-// ClaimItem gives the caller an item.
+// ClaimItem assigns an item to the caller.
 func (t *Tools) ClaimItem(ctx context.Context, in ClaimIn) (form.Item, error) {
 	r := storage.ClaimRequest{ID: in.ID, Steal: in.Steal}
 	if in.Lease != nil {

@@ -1,11 +1,10 @@
 // Package items is the toolset of the work-item tracker: sixteen tools and two
 // resources over a [storage.Backend].
 //
-// Use [New]. The handlers are methods of [Tools], plain functions of a context
-// and a typed input that tests call directly; what they answer is defined beside
-// them. Errors of the domain are shown as they are; nothing names a path of the
-// machine. What a tool answers by default fits 10 KB: lists continue with a cursor,
-// long texts with an offset.
+// Use [New]. The handlers are methods of [Tools], plain functions of a context and a typed input
+// that tests call directly; their answers are defined next to them. Errors of the domain appear
+// unchanged; nothing names a path of the machine. By default, an answer fits 10 KB: lists continue
+// with a cursor, long texts with an offset.
 package items
 
 import (
@@ -43,7 +42,7 @@ type Tools struct {
 	previews map[item.ID]preview
 }
 
-// New makes the handlers. The clock is that of the previews.
+// New returns the handlers. The clock is that of the previews.
 func New(p Project, now func() time.Time) *Tools {
 	return &Tools{project: p, backlog: backlog.New(p), claims: claims.New(p, nil, now), now: now, previews: make(map[item.ID]preview)}
 }
@@ -93,7 +92,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 			}, t.InitProject),
 			plain.Object(style, toolset.Spec{
 				Name: "get_config", Hints: reads,
-				Description: "Get the allowed types, statuses, priorities and iterations of work items, and the current iteration.",
+				Description: "Get the allowed types, statuses, priorities, and iterations of work items, and the current iteration.",
 			}, t.GetConfig),
 			plain.Rows(style, "items", "", toolset.Spec{
 				Name: "list_items", Hints: reads,
@@ -101,11 +100,11 @@ func (t *Tools) Toolset() toolset.Toolset {
 			}, t.ListItems),
 			plain.Object(style, toolset.Spec{
 				Name: "show_item", Hints: reads,
-				Description: "Show a work item (task, todo, ticket, issue) with all details, description and comments.",
+				Description: "Show a work item (task, todo, ticket, issue) with all details, description, and comments.",
 			}, t.ShowItem),
 			plain.Object(style, toolset.Spec{
 				Name: "create_item", Hints: adds,
-				Description: "Create, add or open a work item (task, todo, ticket, issue, bug). Valid values: get_config.",
+				Description: "Create, add, or open a work item (task, todo, ticket, issue, bug). Valid values: get_config.",
 			}, t.CreateItem),
 			plain.Object(style, toolset.Spec{
 				Name: "update_item", Hints: sets,

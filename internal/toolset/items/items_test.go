@@ -161,7 +161,7 @@ func TestManyComments(t *testing.T) {
 	if size := encoded(t, it); size > 10<<10 {
 		t.Errorf("showing it takes %d bytes", size)
 	}
-	want := "comments: the beginning of the last of 41; comments_offset=40 has more of it, comments_offset=0 those before"
+	want := "comments: the beginning of the last of 41; continue it with comments_offset=40, or the earlier ones with comments_offset=0"
 	if len(it.Showing) != 2 || it.Showing[1] != want || len(it.Comments) != 1 || !strings.HasSuffix(it.Comments[0].Body, "…") {
 		t.Errorf("it shows %v, %+v", it.Showing, it.Comments)
 	}

@@ -85,7 +85,7 @@ type ListIn struct {
 	Assignee  string `json:"assignee,omitempty"`
 	Label     string `json:"label,omitempty"`
 	Priority  string `json:"priority,omitempty" enum:"low,medium,high,critical"`
-	Ready     bool   `json:"ready,omitempty" description:"Not done, blocked or claimed."`
+	Ready     bool   `json:"ready,omitempty" description:"Not done, blocked, or claimed."`
 	Limit     *int   `json:"limit,omitempty" min:"1" max:"200" default:"50"`
 	Cursor    string `json:"cursor,omitempty"`
 }

@@ -114,7 +114,7 @@ type IterationOut struct {
 	CurrentIteration string `json:"currentIteration"`
 }
 
-// SetIteration makes an iteration the current one.
+// SetIteration sets the current iteration.
 func (t *Tools) SetIteration(ctx context.Context, in IterationIn) (IterationOut, error) {
 	if err := t.project.SetIteration(ctx, in.Name); err != nil {
 		return IterationOut{}, err

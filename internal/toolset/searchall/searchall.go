@@ -64,7 +64,7 @@ const budget = 8 << 10
 func Tool(words failure.Words, s Searcher) toolset.Tool {
 	return plain.Rows(plain.Style{}, "hits", "", toolset.Spec{
 		Name: "search_all", Hints: toolset.Hints{ReadOnly: true, Idempotent: true},
-		Description: "Find anything by words, best first: branches, PRs and Jira issues seen before, items, prompts, recipes, file names. open is the call for a hit.",
+		Description: "Find anything by words, best first: branches, PRs, and Jira issues seen before, items, prompts, recipes, file names. open is the call for a hit.",
 	}, func(ctx context.Context, in In) (plain.List[Hit], error) { return find(ctx, words, s, in) })
 }
 

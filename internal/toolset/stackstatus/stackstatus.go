@@ -79,7 +79,7 @@ func (t *Tools) GetStackStatus(ctx context.Context, in In) (verdict.Status, erro
 	asking := gather.Recent
 	switch {
 	case in.Fresh && in.Cached:
-		return verdict.Status{}, &toolset.ArgumentError{Name: "cached", Message: `Arguments "fresh" and "cached" exclude each other`, Hint: "Pass one of them, or neither."}
+		return verdict.Status{}, &toolset.ArgumentError{Name: "cached", Message: `Arguments "fresh" and "cached" cannot be used together`, Hint: "Pass one of them, or neither."}
 	case in.Fresh:
 		asking = gather.Fresh
 	case in.Cached:

@@ -64,15 +64,15 @@ func (t *Tools) Toolset() toolset.Toolset {
 			}, t.ListDirectory),
 			toolset.New(text{}, toolset.Spec{
 				Name: "get_project_context", Hints: toolset.Hints{ReadOnly: true, Idempotent: true, OpenWorld: true},
-				Description: "Where am I and what is going on, an overview: project status, branch, stack, issue and PR, work items, changes, last task, containers, tasks, files. since: what changed since last time.",
+				Description: "Where am I and what is going on, an overview: project status, branch, stack, issue, PR, work items, changes, last task, containers, tasks, files. since: what changed since last time.",
 			}, t.GetProjectContext),
 			toolset.Lasting(toolset.New(outcome{}, toolset.Spec{
 				Name: "run_just_task", Hints: toolset.Hints{Destructive: true, OpenWorld: true},
-				Description: "Run a task (recipe) of the project's justfile, such as tests, build or lint; get_project_context lists them.",
+				Description: "Run a task (recipe) of the project's justfile, such as tests, build, or lint; get_project_context lists them.",
 			}, t.RunJustTask), outcome{}, t.BeginJustTask),
 			toolset.New(progress{}, toolset.Spec{
 				Name: "get_task", Anywhere: true, Hints: hints,
-				Description: "State, exit code and last output of a task run, in the background or not.",
+				Description: "State, exit code, and last output of a task run, in the background or not.",
 			}, t.GetTask),
 			plain.Object(style, toolset.Spec{
 				Name: "stop_task", Anywhere: true, Hints: toolset.Hints{Destructive: true, Idempotent: true},

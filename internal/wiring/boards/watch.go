@@ -76,7 +76,7 @@ func (s *sources) watch(ctx context.Context, ready func(), changed func(board.So
 
 // blind notes that changes of a source are seen late.
 func (s *sources) blind(err error) {
-	s.Logger.Debug("the board does not see all changes at once", "error", err)
+	s.Logger.Debug("the board does not notice all changes immediately", "error", err)
 }
 
 // poll calls do at intervals until ctx ends.

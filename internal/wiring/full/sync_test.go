@@ -146,7 +146,7 @@ func TestServersSyncAfterChanges(t *testing.T) {
 		return len(found) == 1 && strings.Contains(found[0].Reason, "were not synced at ")
 	}
 	eventually(t, "doctor says that the remote is away", failed)
-	eventually(t, "the log says so", func() bool { return strings.Contains(log.String(), "cannot look at the remote") })
+	eventually(t, "the log says so", func() bool { return strings.Contains(log.String(), "cannot reach the remote") })
 	if err := os.Rename(away, remote); err != nil {
 		t.Fatal(err)
 	}

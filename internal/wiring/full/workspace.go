@@ -415,7 +415,7 @@ func (w *Workspace) missingLogins() []string {
 	if len(missing) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("No login for %s was found when the server started; tools that need one answer credentials_missing. `copse mcp doctor --online` says how to add one.",
+	return []string{fmt.Sprintf("No login for %s was found when the server started; tools that need one answer credentials_missing. `copse mcp doctor --online` shows how to add one.",
 		strings.Join(missing, " and "))}
 }
 

@@ -33,7 +33,7 @@ func NewFleet(o Options) *Fleet {
 	return &Fleet{o: o, register: full.NewRegister(o.Env), served: make(map[string]*served)}
 }
 
-// Serve makes the server of a worktree.
+// Serve creates the server of a worktree.
 func (f *Fleet) Serve(ctx context.Context, path string) supervisor.Server {
 	w := full.Open(ctx, wiring.Options{Program: "copse", Env: f.o.Env, Repo: path, Disabled: f.o.Disabled, ReadOnly: f.o.ReadOnly}).Registered(f.register, false).Watching(f.o.Trees)
 	all := w.Serve(f.o.Logger)
@@ -53,8 +53,8 @@ func (f *Fleet) Serve(ctx context.Context, path string) supervisor.Server {
 	return one
 }
 
-// ServeAll makes the server of all worktrees. Its lists of prompts and resources are those
-// of the first one.
+// ServeAll creates the server of all worktrees. Its lists of prompts and resources are those of the
+// first one.
 func (f *Fleet) ServeAll(ctx context.Context) supervisor.Server {
 	path := f.o.Env.Dir
 	if all := f.candidates(ctx, ""); len(all) > 0 {

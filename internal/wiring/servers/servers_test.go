@@ -227,7 +227,7 @@ func TestLifecycle(t *testing.T) {
 	}
 	s = fleet(t, g, ports, first, httpguard.Options{})
 	join(t, s, dir)
-	held := fmt.Sprintf("port %d, which the clients of this worktree use, is held by another program; "+
+	held := fmt.Sprintf("port %d, which the clients of this worktree use, is in use by another program; "+
 		"stop that program, or run `copse up --new-port` to move the worktree and create a new token", first)
 	becomes(t, s, first, fmt.Sprintf("%s:main:+%d %s three:three:+1", main, -first, held))
 	_ = busy.Close()

@@ -50,7 +50,7 @@ type Taken struct {
 // attempts is the number of items to try if other clones were faster each time.
 const attempts = 10
 
-// Claim gives the agent of the context an item.
+// Claim assigns an item to the agent of the context.
 func (c *Claims) Claim(ctx context.Context, r storage.ClaimRequest) (Taken, error) {
 	for attempt := 1; ; attempt++ {
 		got, err := c.store.Claim(ctx, r)
@@ -128,12 +128,12 @@ func (c *Claims) noteHolder(a claim.Agent) {
 // several.
 const pause = claim.MinLease / 4
 
-// Called notes a call of the agent of the context, and renews its claims. It costs nothing for
-// an agent that did not claim an item here.
+// Called records a call of the agent of the context, and renews its claims. It costs nothing for an
+// agent that did not claim an item here.
 func (c *Claims) Called(ctx context.Context) error { return c.renew(ctx, false) }
 
-// Look is Called for a call about items: it also finds the holders on this machine whose process
-// has ended, so that their items become free without anybody asking for them.
+// Look records a call about items, as Called does. It also finds the holders on this machine whose
+// process has ended, so their items become free even if nobody requests them.
 func (c *Claims) Look(ctx context.Context) error { return c.renew(ctx, true) }
 
 func (c *Claims) renew(ctx context.Context, ofAll bool) error {

@@ -50,7 +50,7 @@ type File struct {
 const maxProjectFile = 256 << 10
 
 // ProjectFile returns a client's file in a project. It can come from a repository, so its size is
-// limited, and no link leads out of the project.
+// limited, and no link points outside the project.
 func ProjectFile(project, path string) lockedstore.Foreign {
 	return lockedstore.ForeignIn(project, path).AtMost(maxProjectFile)
 }
@@ -187,7 +187,7 @@ func (c *Checker) Problems(ctx context.Context, location clientfile.Location) []
 	return found
 }
 
-// Readable means that others can read the token in a file.
+// Readable returns the problem that others can read the token in a file.
 func (f File) Readable() string {
 	return fmt.Sprintf("%s: other users can read the token in it; `chmod 600` it and create a new token with `copse up --rotate-token`", f.Path)
 }
@@ -342,8 +342,8 @@ func listening(ctx context.Context, port int) bool {
 	return false
 }
 
-// Tighten makes a file with a token readable only by its user, before the token is written. It
-// reports whether others could read it.
+// Tighten restricts a file with a token to its user, before the token is written. It reports
+// whether others could read it.
 func Tighten(goos, path string) (bool, error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target

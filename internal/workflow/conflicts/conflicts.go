@@ -1,5 +1,5 @@
-// Package conflicts finds the branches and worktrees in flight that could not be merged
-// with each other or with the trunk, including uncommitted changes.
+// Package conflicts finds the branches and worktrees in flight that conflict with each other or
+// with the trunk, including uncommitted changes.
 //
 // In flight are
 //
@@ -146,7 +146,7 @@ func (r *Radar) look(ctx context.Context, q Request) (Report, error) {
 	if errors.Is(err, trial.ErrTooOld) {
 		return Report{}, &failure.Error{
 			Kind: failure.Invalid, Err: err,
-			What: failure.Text("Looking for conflicts requires git 2.39 or later"), Do: failure.Text("Install a newer git."),
+			What: failure.Text("Looking for conflicts requires git 2.39 or later"), Do: failure.Text("Install a later version of git."),
 		}
 	}
 	return report, session.Explain(err)

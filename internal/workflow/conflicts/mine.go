@@ -8,7 +8,7 @@ import (
 )
 
 // errMoment is the cause of a search that exceeds a short time limit.
-var errMoment = errors.New("the time for looking is up")
+var errMoment = errors.New("the time limit is reached")
 
 // Mine returns the conflicts of the worktree of the session, and when they were found. It gives up
 // after about wait, and then uses the last complete report. Nil means that there are none, or that

@@ -111,7 +111,7 @@ func (d *Doctor) entry(ctx context.Context, f cliententries.File, e clientconfig
 	case e.Refused != "":
 		return e.Refused, true
 	case served && problem == "" && !checker.Serves(read):
-		return "leads to a server of copse up that does not run; start it with `copse up`", true
+		return "points to a server of copse up that is not running; start it with `copse up`", true
 	case served:
 		return problem, true
 	}
@@ -185,7 +185,7 @@ func (d *Doctor) github(ctx context.Context) Finding {
 	login, err := d.Finder.GitHub(ctx, origin.Host)
 	if missing, ok := errors.AsType[*credential.MissingError](err); ok {
 		return Finding{
-			Verdict: None, Text: fmt.Sprintf("no login for %s; looked at %s", origin.Host, strings.Join(missing.Tried, ", ")),
+			Verdict: None, Text: fmt.Sprintf("no login for %s; copse checked %s", origin.Host, strings.Join(missing.Tried, ", ")),
 			Remedy: "To see pull requests, log in with `gh auth login`, or add the host to ~/.netrc.",
 		}
 	}
@@ -220,7 +220,7 @@ func (d *Doctor) jira(ctx context.Context) Finding {
 	login, err := d.Finder.Jira(ctx, host.Machines(), host.Atlassian())
 	if missing, ok := errors.AsType[*credential.MissingError](err); ok {
 		return Finding{
-			Verdict: None, Text: fmt.Sprintf("no login for %s; looked at %s", missing.Host, strings.Join(missing.Tried, ", ")),
+			Verdict: None, Text: fmt.Sprintf("no login for %s; copse checked %s", missing.Host, strings.Join(missing.Tried, ", ")),
 			Remedy: "To see issues, set JIRA_EMAIL and JIRA_TOKEN, or JIRA_PAT, or add the host to ~/.netrc.",
 		}
 	}

@@ -113,7 +113,7 @@ type check struct {
 	look func(ctx context.Context) Finding
 }
 
-// Examine makes all checks at the same time. Their findings are in the order of the chain.
+// Examine runs all checks at the same time. Their findings are in the order of the chain.
 func (d *Doctor) Examine(ctx context.Context) []Finding {
 	return examine(ctx, limit, []check{
 		{"program", d.program}, {"handshake", d.handshake}, {"clients", d.clients}, {"settings", d.settings}, {"git", d.git}, {"branch state", d.state},

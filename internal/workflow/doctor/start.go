@@ -58,7 +58,7 @@ func (d *Doctor) starts(ctx context.Context, f cliententries.File, e, read clien
 	}
 	// A project's file could show a variable of the user in an argument.
 	if f.Scope == clientfile.Project && (!d.harmless(read.Server, command.Name) || len(e.Others) > 0 || !slices.Equal(read.Args, e.Args)) {
-		return "is not tried, because a project's file chooses what it starts: " + cleantext.Cut(cleantext.Line(strings.Join(append([]string{e.Command}, e.Args...), " ")), maxCommand)
+		return "was not tried, because a project's file chooses what it starts:  " + cleantext.Cut(cleantext.Line(strings.Join(append([]string{e.Command}, e.Args...), " ")), maxCommand)
 	}
 	if _, err := greet(ctx, command); err != nil {
 		return fmt.Sprintf("does not start as %s starts it: %s", f.Client.Title, cleantext.Line(err.Error()))
@@ -82,7 +82,7 @@ func (d *Doctor) commandOf(f cliententries.File, written string, s clientconfig.
 	env := xec.Env(f.Client.Environ(d.Environ, s))
 	written = cleantext.Cut(cleantext.Line(written), maxCommand)
 	if strings.ContainsAny(s.Command, `/\`) && !filepath.IsAbs(s.Command) {
-		return xec.Command{}, fmt.Errorf("starts %s, which is another program in each directory; write the full path", written)
+		return xec.Command{}, fmt.Errorf("starts %s, which is a different program in each directory; write the full path", written)
 	}
 	path, err := env.LookPath(s.Command)
 	if err != nil {

@@ -82,7 +82,7 @@ func (g *gathering) sources(fresh bool) []source {
 		{"items", "Work items", localLimit, g.items},
 		{"git", "Changes", localLimit, g.git},
 		{"task", "Last task", localLimit, g.task},
-		{"containers", "Containers in trouble", localLimit, g.containers},
+		{"containers", "Container problems", localLimit, g.containers},
 		{"recipes", "Tasks", localLimit, g.recipes},
 		{"recent", "Recently changed", localLimit, g.recent},
 		{"tree", "Files", localLimit, g.tree},
@@ -122,7 +122,7 @@ func (s source) section(ctx context.Context, words failure.Words) Section {
 	case isEmpty:
 		out.Content, out.Empty = nil, string(empty)
 	case isUnnamed:
-		out.Empty = "a bare repository that nobody named"
+		out.Empty = "a bare repository that --repo does not name"
 	case errors.Is(a.err, git.ErrNotRepository):
 		out.Empty = "not a git repository"
 	case errors.Is(a.err, context.DeadlineExceeded):

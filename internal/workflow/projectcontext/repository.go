@@ -24,7 +24,8 @@ type Project struct {
 	Root string
 	// Repository is nil outside git.
 	Repository *Repository
-	// Unnamed means that Root looks like a bare repository, which counts only if the user names it.
+	// Unnamed means that Root looks like a bare repository, which copse uses only if the user names
+	// it.
 	Unnamed bool
 	// Unusable means that there is a repository that cannot be read. The section says why.
 	Unusable bool

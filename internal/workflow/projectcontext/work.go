@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/docker"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/storage"
@@ -141,7 +142,7 @@ func (g *gathering) containers(ctx context.Context) (Content, error) {
 		}
 	}
 	if len(out.Failing) == 0 {
-		return nil, emptyError(fmt.Sprintf("none in trouble of %d, %d of them this project's", len(list), ours))
+		return nil, emptyError(fmt.Sprintf("no problems in %s, %d of this project", cleantext.Count(len(list), "container"), ours))
 	}
 	return out, nil
 }

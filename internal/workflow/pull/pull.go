@@ -1,5 +1,5 @@
 // Package pull implements every surface's operations on pull requests: reading one, with everything
-// that decides about its merge, and listing a repository's.
+// that decides whether it can be merged, and listing a repository's.
 //
 // Use [New]. Results are complete; a surface cuts them to its size. Errors are [failure.Error]s.
 // Checks happen in this order: repository, remote, number, credentials, network.

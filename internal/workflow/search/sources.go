@@ -222,7 +222,7 @@ func (i items) search(ctx context.Context, q query) (found, error) {
 		}
 	}
 	if n := len(snapshot.Warnings); n > 0 {
-		out.notes = append(out.notes, strconv.Itoa(n)+" cannot be read; `copse item doctor` says why")
+		out.notes = append(out.notes, strconv.Itoa(n)+" cannot be read; `copse item doctor` shows why")
 	}
 	return out, nil
 }

@@ -1,5 +1,5 @@
-// Package stack implements every surface's operations on branches: the current one, the links of a
-// branch, the tree of branches, the stack of one, and the worktrees.
+// Package stack implements every surface's operations on branches: the current branch and its
+// links, the tree of branches, the stack of a branch, and the worktrees.
 //
 // Use [New]. Each method reads one consistent view of the repository. Results are complete; a
 // surface cuts them to its size. Errors are [failure.Error]s.
@@ -56,8 +56,8 @@ type joined struct {
 	notes []string
 }
 
-// stateOf returns the state, with other tools' records. Inferred parents count only if there is no
-// state. The notes are valid even if there is an error.
+// stateOf returns the state, with other tools' records. Inferred parents are used only if there is
+// no state. The notes are valid even if there is an error.
 func (b *Branches) stateOf(ctx context.Context, v *session.View) (joined, error) {
 	state, err := v.State(ctx)
 	none := errors.Is(err, twig.ErrNoState)
@@ -264,7 +264,7 @@ func (b *Branches) twoStates(ctx context.Context, v *session.View) string {
 	if err != nil || hides == "" {
 		return ""
 	}
-	return cleantext.Line(fmt.Sprintf("There are two states: %s counts in this worktree and hides that of %s. Keep one and delete the other.",
+	return cleantext.Line(fmt.Sprintf("There are two state files: this worktree uses %s, and ignores that of %s. Keep one and delete the other.",
 		twig.Path(dir), hides))
 }
 
@@ -408,7 +408,7 @@ type Noted struct {
 	Note  string
 }
 
-// NotedStack is Stack with a note.
+// NotedStack returns Stack with a note.
 func (b *Branches) NotedStack(ctx context.Context, start string) (Noted, error) {
 	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) (Noted, error) {
 		stack, notes, err := b.stack(ctx, v, start)

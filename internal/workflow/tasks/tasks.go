@@ -79,7 +79,7 @@ func busy(err error) error {
 		Kind: failure.Busy,
 		What: failure.Text(busy.Error()),
 		Do: func(w failure.Words) string {
-			return "Wait until it has ended, or end it with " + strings.ReplaceAll(w.StopTask, "ID", busy.Task.ID) + "."
+			return "Wait until it ends, or stop it with " + strings.ReplaceAll(w.StopTask, "ID", busy.Task.ID) + "."
 		},
 		Err: err,
 	}

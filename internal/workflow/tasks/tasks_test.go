@@ -32,8 +32,8 @@ func TestBusy(t *testing.T) {
 		t.Fatalf("got %#v", err)
 	}
 	for stop, want := range map[string]string{
-		`stop_task {"id": "ID"}`: `Wait until it has ended, or end it with stop_task {"id": "k3j9"}.`,
-		"`copse task stop ID`":   "Wait until it has ended, or end it with `copse task stop k3j9`.",
+		`stop_task {"id": "ID"}`: `Wait until it ends, or stop it with stop_task {"id": "k3j9"}.`,
+		"`copse task stop ID`":   "Wait until it ends, or stop it with `copse task stop k3j9`.",
 	} {
 		if got := e.Hint(failure.Words{StopTask: stop}); got != want {
 			t.Errorf("got %q, want %q", got, want)

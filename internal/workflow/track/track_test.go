@@ -66,7 +66,7 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// Of two pull requests of a branch the open one counts, whatever their order. A record stays once
+// Of two pull requests of a branch, the open one is used, whatever their order. A record stays once
 // it is made.
 func TestTrack(t *testing.T) {
 	t.Parallel()

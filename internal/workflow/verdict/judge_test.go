@@ -106,7 +106,7 @@ func TestNextPushes(t *testing.T) {
 	}
 }
 
-// The first blocker counts, and one counts before what waits below it.
+// The first blocker decides, and precedes what waits below it.
 func TestJudgeFromTheBottom(t *testing.T) {
 	t.Parallel()
 	waits := pushed(func(b *Branch) {

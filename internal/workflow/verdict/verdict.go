@@ -1,10 +1,9 @@
-// Package verdict answers what blocks a stack of branches: it judges what is known of each branch,
-// names the first blocker from the bottom, and the next step.
+// Package verdict determines what blocks a stack of branches: it judges the known facts about each
+// branch, and names the first blocker from the bottom and the next step.
 //
-// Use package gather to read the facts and get a [Status]. [Status.Conclude] is the judgment over
-// facts that are already there. Unknown facts are absent, or give the reason; they never count as
-// good news. The package reads and changes nothing, and copse never runs the command of the next
-// step.
+// Use package gather to read the facts and get a [Status]. [Status.Conclude] judges facts that are
+// already known. Unknown facts are absent, or give the reason; they are never good news. The
+// package reads and changes nothing, and copse never runs the command of the next step.
 package verdict
 
 import (

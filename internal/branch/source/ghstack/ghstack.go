@@ -41,7 +41,7 @@ func (Reader) Files(r source.Repo) []string {
 	return files
 }
 
-// Read reads the stacks. Where files disagree, that of this worktree counts.
+// Read reads the stacks. If files disagree, Read uses that of this worktree.
 func (g Reader) Read(_ context.Context, r source.Repo) (source.Record, error) {
 	record := source.Record{Source: g.Name()}
 	own := filepath.Join(r.GitDir(), "gh-stack")

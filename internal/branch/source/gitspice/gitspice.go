@@ -104,7 +104,7 @@ func add(record *source.Record, name string, data []byte) error {
 			Trunk string `json:"trunk"`
 		}
 		if json.Unmarshal(data, &repo) != nil || !source.Valid(repo.Trunk) {
-			return errors.New("the store names no trunk")
+			return errors.New("the store does not define a trunk")
 		}
 		record.Trunks = append(record.Trunks, repo.Trunk)
 		return nil

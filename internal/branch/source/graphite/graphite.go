@@ -106,7 +106,7 @@ func pullRequests(r source.Repo) (map[string]uint32, error) {
 	return PullRequests(data)
 }
 
-// PullRequests is the content of the file of pull requests.
+// PullRequests returns the content of the file of pull requests.
 func PullRequests(data []byte) (map[string]uint32, error) {
 	var file struct {
 		Infos []struct {

@@ -118,7 +118,7 @@ func Parse(text string) (source.Record, error) {
 			return source.Record{}, fmt.Errorf("line %d is not a branch", n)
 		}
 		if listed[name] {
-			return source.Record{}, fmt.Errorf("line %d lists a branch again", n)
+			return source.Record{}, fmt.Errorf("line %d repeats a branch", n)
 		}
 		listed[name] = true
 		if len(record.Edges) > source.MaxEdges || len(record.Trunks) > source.MaxEdges {

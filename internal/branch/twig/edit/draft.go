@@ -126,8 +126,8 @@ func (d *Draft) Undepend(child, parent string) (removed []string) {
 	return removed
 }
 
-// AddRoot makes a branch a root. With standard, it becomes the only default root; without, a root
-// does not change.
+// AddRoot marks a branch as a root. With standard, it becomes the only default root; without, a
+// root does not change.
 func (d *Draft) AddRoot(branch string, standard bool) error {
 	found := false
 	for i := range d.roots.Elements {

@@ -3,8 +3,8 @@
 // The creation time identifies an item: links and merges use it, and nothing changes it. [New]
 // returns a time that no other item of the store has, [Note] records it, and [Read] returns the
 // records. Programs that do not use the store's lock can replace an item; [Overwritten] and
-// [Outdated] detect that from the records. The records only help to find damage: no change of a
-// store fails because of them.
+// [Outdated] detect that from the records. The records only help to find damage: a change of a
+// store never fails because of them.
 package births
 
 import (
@@ -57,7 +57,7 @@ func New(root *os.Root, known []string, now time.Time) string {
 	return Timestamp(now)
 }
 
-// Note notes the time of creation of a new item.
+// Note records the time of creation of a new item.
 func Note(root *os.Root, it *item.Summary) {
 	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() {
 		return
@@ -100,8 +100,8 @@ func (b Born) Outdated(all *item.Snapshot, next item.ID) []item.Warning {
 		}
 		return []item.Warning{{
 			File: layout.Config,
-			Reason: fmt.Sprintf("says next_id: %d, but item #%d exists. Another program wrote back an older state, "+
-				"as a long-running `tic mcp serve` of the original does; restart it before it overwrites items", next, all.Largest()),
+			Reason: fmt.Sprintf("has next_id: %d, but item #%d exists. Another program wrote back an older state, "+
+				"as a long-running `tic mcp serve` of the original does; restart that program before it overwrites items", next, all.Largest()),
 		}}
 	}
 	return nil

@@ -125,7 +125,7 @@ func (c check) trash(copies []item.Warning) ([]item.Warning, error) {
 		if _, err := c.Reader.Lookup(d.ID); item.IsNotFound(err) || slices.ContainsFunc(copies, func(w item.Warning) bool { return w.File == file }) {
 			continue
 		}
-		found = append(found, item.Warning{File: file, Reason: fmt.Sprintf("has the same number as a deleted item, %s; run `copse item doctor --repair`", layout.Trashed(d.ID))})
+		found = append(found, item.Warning{File: file, Reason: fmt.Sprintf("has the same number as the deleted item %s; run `copse item doctor --repair`", layout.Trashed(d.ID))})
 	}
 	return found, nil
 }

@@ -27,7 +27,7 @@ type reading struct{ root *os.Root }
 
 var _ remerge.Reader = reading{}
 
-// Tree is of remerge.Reader.
+// Tree implements remerge.Reader.
 func (r reading) Tree() (merge.Tree, error) {
 	tree := merge.Tree{}
 	read := func(name string) error {
@@ -72,8 +72,7 @@ func isMerged(name string) bool {
 	return strings.HasSuffix(name, ".md")
 }
 
-// Text is of remerge.Reader. The checks of items and of the trash report what cannot be
-// read.
+// Text implements remerge.Reader. The checks of items and of the trash report what cannot be read.
 func (r reading) Text(name string) string {
 	text, err := itemdir.ReadFile(r.root, name)
 	if err != nil {
@@ -82,7 +81,7 @@ func (r reading) Text(name string) string {
 	return text
 }
 
-// Note is of remerge.Reader.
+// Note implements remerge.Reader.
 func (r reading) Note(name string) (string, error) {
 	name = layout.Private + "/" + name
 	text, err := regular.ReadIn(r.root, name, layout.MaxOwnFile)
@@ -100,7 +99,7 @@ type rewriting struct {
 
 var _ remerge.Files = rewriting{}
 
-// Replace is of remerge.Files.
+// Replace implements remerge.Files.
 func (r rewriting) Replace(old, with merge.Tree) error {
 	var files []lockedstore.File
 	for _, name := range slices.Sorted(maps.Keys(with)) {
@@ -128,7 +127,7 @@ func (r rewriting) Replace(old, with merge.Tree) error {
 	return nil
 }
 
-// Restore is of remerge.Files.
+// Restore implements remerge.Files.
 func (r rewriting) Restore(id item.ID) (bool, error) {
 	err := r.Trash.Restore(id, changes.Change{})
 	if storage.IsRefusal(err) {
@@ -137,7 +136,7 @@ func (r rewriting) Restore(id item.ID) (bool, error) {
 	return err == nil, err
 }
 
-// SetNote is of remerge.Files.
+// SetNote implements remerge.Files.
 func (r rewriting) SetNote(name, text string) error {
 	name = layout.Private + "/" + name
 	if text == "" {

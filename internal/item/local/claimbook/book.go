@@ -7,7 +7,7 @@
 //   - an item has one holder at a time, in all worktrees of a repository;
 //   - a claim belongs to an item and not to its number: an item whose number changes keeps its
 //     holder, and another item with the same number does not get it;
-//   - a damaged file holds no item, and no symbolic link leads out of the directory.
+//   - a damaged file holds no item, and no symbolic link points outside the directory.
 //
 // The directory depends on the store. In the store that all worktrees share, it is a part of the
 // store, so a sync sends the claims to other clones. A store in the tree of a repository

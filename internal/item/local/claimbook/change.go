@@ -32,8 +32,8 @@ func (b *Book) Change(ctx context.Context, tx *lockedstore.Tx, do func(*Tx) erro
 	return b.locked.Change(ctx, func(tx *lockedstore.Tx) error { return do(&Tx{book: b, tx: tx, by: by}) })
 }
 
-// Take gives an item to the agent as a request says. The error is a [*storage.HeldError] if
-// another agent holds the item.
+// Take assigns an item to the agent of a request. The error is a [*storage.HeldError] if another
+// agent holds the item.
 func (t *Tx) Take(it *item.Summary, r storage.ClaimRequest) (claim.Claim, error) {
 	old := t.former(it)
 	now := t.book.now().UTC().Truncate(time.Millisecond)

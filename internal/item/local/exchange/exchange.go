@@ -99,8 +99,7 @@ func SetNote(tx *lockedstore.Tx, note string) error {
 	return tx.Write(lockedstore.File{Name: noteName, Data: []byte(note + "\n")})
 }
 
-// Replace puts files in place of those that the store has, and a note in place of the
-// note. It writes nothing if nothing differs.
+// Replace replaces the files of the store, and its note. It writes nothing if nothing differs.
 func Replace(tx *lockedstore.Tx, before, after Files, note string) error {
 	old, err := Note(tx.Root())
 	if err != nil {

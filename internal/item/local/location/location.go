@@ -1,9 +1,9 @@
 // Package location finds the directory of a store of work items, and creates it.
 //
-// Use [Search.Find] for the store of a directory, and [Search.Create] for the directory of a new one.
-// Nothing is cached: each call looks again, so it notices a store that appears or disappears. A
-// symbolic link may lead to another place only if the user's own settings name it, because a
-// repository can contain links.
+// Use [Search.Find] for the store of a directory, and [Search.Create] for the directory of a new
+// one. Nothing is cached: each call searches again, so it notices a store that appears or
+// disappears. A symbolic link may point elsewhere only if the user's own settings name it, because
+// a repository can contain links.
 package location
 
 import (
@@ -68,7 +68,7 @@ func (p Search) Find() (rooted.Dir, error) {
 		if errors.Is(err, rooted.ErrOutside) {
 			return rooted.Dir{}, &storage.ConfigError{
 				File:   Name,
-				Reason: "is a symbolic link that leads out of the project; replace it with the directory, or name the directory in items.directory of your own settings",
+				Reason: "is a symbolic link that points outside the project; replace it with the directory, or name the directory in items.directory of your own settings",
 			}
 		}
 		if err == nil {

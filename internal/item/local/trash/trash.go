@@ -226,7 +226,7 @@ func (t Trash) Purge(ids ...item.ID) error {
 		if _, err := t.Tx.Root().Lstat(layout.Trashed(id)); errors.Is(err, os.ErrNotExist) {
 			return &item.InvalidError{Field: "id", Problem: fmt.Sprintf("Work item #%d is not in the trash", id)}
 		} else if err != nil {
-			return fmt.Errorf("look at %q: %w", layout.Trashed(id), rooted.WithoutPath(err))
+			return fmt.Errorf("inspect %q: %w", layout.Trashed(id), rooted.WithoutPath(err))
 		}
 	}
 	for _, id := range ids {

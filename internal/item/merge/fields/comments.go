@@ -78,7 +78,7 @@ func edits(base, version []item.Comment) map[item.Comment]item.Comment {
 	return found
 }
 
-// SortComments puts comments in the order of time, each once.
+// SortComments sorts comments by time, and removes duplicates.
 func SortComments(comments []item.Comment) []item.Comment {
 	slices.SortFunc(comments, func(a, b item.Comment) int {
 		return cmp.Or(CompareTimes(a.Date, b.Date), cmp.Compare(a.Author, b.Author), cmp.Compare(a.Body, b.Body))

@@ -53,7 +53,7 @@ type Address struct {
 
 // ErrForm reports that a text is not an address. It does not repeat the text, which can have a
 // password anywhere.
-var ErrForm = errors.New("is not the address of a database; write postgres://USER@HOST/DATABASE?project=NAME")
+var ErrForm = errors.New("is not the address of a database; use postgres://USER@HOST/DATABASE?project=NAME")
 
 // Parse reads an address.
 func Parse(text string) (Address, error) {
@@ -120,7 +120,7 @@ const connectTimeout = 5 * time.Second
 // Config returns how to connect.
 func (a Address) Config(env Environment) (*pgxpool.Config, error) {
 	if given := a.url.Query(); given.Has("ssl") && given.Get("ssl") != "true" {
-		return nil, errors.New("the address of the database has the parameter ssl with a value other than true; write sslmode=verify-full, or another sslmode")
+		return nil, errors.New("the address of the database has the parameter ssl with a value other than true; use sslmode=verify-full, or another sslmode")
 	}
 	config, err := a.parse()
 	if err != nil {
@@ -185,9 +185,9 @@ func explain(err error) error {
 		return fmt.Errorf("the address of the database cannot be used: %w", path)
 	}
 	if inner != nil && strings.Contains(inner.Error(), "service") {
-		return errors.New("the address of the database names a service that the service file does not have; look into ~/.pg_service.conf or $PGSERVICEFILE")
+		return errors.New("the address of the database names a service that is not in the service file; check ~/.pg_service.conf or $PGSERVICEFILE")
 	}
-	return errors.New("the address of the database, or a PG variable, has a value that is not allowed; look at the port, sslmode and the other parameters")
+	return errors.New("the address of the database, or a PG variable, has a value that is not allowed; check the port, sslmode, and the other parameters")
 }
 
 // hosts returns all hosts that can be connected to.
@@ -232,7 +232,7 @@ func (a Address) service(env Environment) (map[string]string, error) {
 	}
 	file, err := pgservicefile.ReadServicefile(cmp.Or(query.Get("servicefile"), env.Getenv("PGSERVICEFILE"), filepath.Join(env.Home, ".pg_service.conf")))
 	if err != nil {
-		return nil, errors.New("the service file cannot be read; look at ~/.pg_service.conf or $PGSERVICEFILE")
+		return nil, errors.New("the service file cannot be read; check ~/.pg_service.conf or $PGSERVICEFILE")
 	}
 	found, err := file.GetService(name)
 	if err != nil {

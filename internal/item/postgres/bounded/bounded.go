@@ -1,4 +1,4 @@
-// Package bounded limits what a database can make this program read.
+// Package bounded limits how much a database can make this program read.
 //
 // [Apply] sets the limits of a connection: one message has at most [MaxMessage] bytes, and
 // between two requests the server sends at most so many bytes as the caller allows, whatever
@@ -29,7 +29,7 @@ const (
 )
 
 // errTooMuch is the error of a connection whose server sends more than its limit.
-var errTooMuch = errors.New("the answer is too long")
+var errTooMuch = errors.New("the response is too long")
 
 // Exceeded reports whether an error is that of a limit.
 func Exceeded(err error) bool {

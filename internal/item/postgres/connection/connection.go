@@ -1,6 +1,6 @@
 // Package connection connects to a database of work items. A [Pool] connects when it is first used,
-// and again whenever a connection was lost. It repeats what a failure that passes interrupted, and
-// limits the time and amount of each answer. Errors are those that package sqlerror words.
+// and again whenever a connection was lost. It repeats a request after a temporary failure, and
+// limits the time and size of each response. Errors are those of package sqlerror.
 //
 // No statement depends on the session that it runs in: a pooler may give each transaction another
 // one.
@@ -150,7 +150,7 @@ func checkVersion(version int) error {
 	return nil
 }
 
-// Migrate makes the tables, or brings them up to date.
+// Migrate creates or updates the tables.
 func (p *Pool) Migrate(ctx context.Context) ([]schema.Applied, error) {
 	pool, err := p.connected()
 	if err != nil {
@@ -160,7 +160,7 @@ func (p *Pool) Migrate(ctx context.Context) ([]schema.Applied, error) {
 	return done, sqlerror.Explain(err)
 }
 
-// Describe asks the database what it is.
+// Describe returns a description of the database.
 func (p *Pool) Describe(ctx context.Context) (d describe.Database, err error) {
 	err = p.retry(ctx, p.o.AnswerTime, func(ctx context.Context) error {
 		pool, err := p.connected()
@@ -228,7 +228,7 @@ func (p *Pool) Transaction(ctx context.Context, limit time.Duration, do func(ctx
 	if failed, ok := errors.AsType[*storage.StoreError](err); ok && uncertain {
 		return &storage.StoreError{
 			Problem: "the connection to the database was lost while the change was being saved, so the change may have been made or not",
-			Next:    "Look at the item before you repeat the change.", Err: failed.Err,
+			Next:    "Check the item before you repeat the change.", Err: failed.Err,
 		}
 	}
 	return err

@@ -1,4 +1,5 @@
-// Package describe says what a database of work items is, for the person whose changes it refuses.
+// Package describe describes a database of work items for a person: its server, tables, connection,
+// and role.
 package describe
 
 import (
@@ -53,7 +54,7 @@ func (d Database) Lines() []string {
 	}
 }
 
-// Ask asks the server of a pool what it is.
+// Ask returns the description that the server of a pool gives.
 func Ask(ctx context.Context, pool *pgxpool.Pool) (Database, error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {

@@ -47,7 +47,7 @@ func NewAnnouncer(send func(ctx context.Context, payload string) error) *Announc
 	return &Announcer{send: send}
 }
 
-// Send makes an announcement. It does not wait until the disk has it: a server that crashes has
+// Send sends an announcement. It does not wait until the disk has it: a server that crashes has
 // nobody left to tell, and announcements take turns until they are committed. Both statements are
 // one message, and thus one transaction. The payload has no quotes.
 func Send(ctx context.Context, db Executor, payload string) error {

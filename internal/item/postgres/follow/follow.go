@@ -1,14 +1,13 @@
-// Package follow tells processes that a project in a database changed.
+// Package follow notifies processes of the changes of a project in a database.
 //
 // A process that changes a project calls [Announcer.Changed], and a process that follows the
-// project calls [Run]. Only the [State] of the project counts: Run asks for it and compares,
-// so that it skips no change and reports none twice. An announcement is a NOTIFY outside
-// the transaction that changed. It makes Run ask at once and says nothing more, so it may be
-// lost, forged, or late.
+// project calls [Run]. Only the [State] of the project decides: Run queries and compares it, so Run
+// skips no change and reports none twice. An announcement is a NOTIFY outside the transaction of
+// the change. It only makes Run query the state immediately, so it may be lost, forged, or late.
 //
-// Poolers in transaction mode accept LISTEN and deliver nothing; replicas and some databases
-// refuse it. Run finds that out with an announcement of its own. Then it asks at intervals
-// that grow while nothing changes, and that differ between processes.
+// Poolers in transaction mode accept LISTEN and deliver nothing; replicas and some databases refuse
+// it. Run detects this with its own announcement. It then polls at intervals that grow while
+// nothing changes, and that differ between processes.
 package follow
 
 import (

@@ -47,7 +47,7 @@ func ScanClaim(r pgx.Row) (id item.ID, c claim.Claim, now time.Time, err error) 
 	return id, c, now, nil
 }
 
-// ScanClaims reads rows of [ClaimColumns], and returns the claims that count.
+// ScanClaims reads rows of [ClaimColumns], and returns the valid claims.
 func ScanClaims(rows pgx.Rows) (map[item.ID]claim.Claim, error) {
 	defer rows.Close()
 	found := map[item.ID]claim.Claim{}

@@ -1,8 +1,8 @@
-// Package sqlerror sorts the errors of a database, and words them for a person.
+// Package sqlerror classifies the errors of a database, and explains them to a person.
 //
-// [Passing] says whether the same may succeed later, [Connecting] and [Lost] what became of the
-// connection. [Explain] makes a [*storage.StoreError] that says what was wrong and what to do.
-// The server's text is foreign: this package cleans it, cuts it, and puts it on one line.
+// [Passing] reports whether a request may succeed later; [Connecting] and [Lost] report the state of
+// the connection. [Explain] returns an error that states what was wrong and what to do. The server's
+// text is foreign: this package cleans it, cuts it, and puts it on one line.
 package sqlerror
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/storage"
 )
 
-// Explain words an error of the database for a person, with what to do. An error of the
+// Explain describes an error of the database for a person, with the next step. An error of the
 // domain, and the end of a context, stay as they are.
 func Explain(err error) error {
 	switch {
@@ -40,7 +40,7 @@ func Explain(err error) error {
 	}
 	if Connecting(err) && strings.Contains(err.Error(), strconv.Quote(address.NoPassword)) {
 		return &storage.StoreError{
-			Problem: "the database of work items asks for the password in clear text, and does not prove its identity; the password was not sent",
+			Problem: "the database of work items requests the password in clear text, and does not prove its identity; copse did not send the password",
 			Next: "Let the server use scram-sha-256, or set an sslmode that verifies its certificate. " +
 				"If you trust the server and the network, add require_auth=password to the address.", Err: err,
 		}
@@ -54,7 +54,7 @@ func Explain(err error) error {
 	if Lost(err) && !bounded.Exceeded(err) {
 		return &storage.StoreError{Problem: "the connection to the database of work items was lost: " + Clean(err.Error()), Next: "Try again.", Err: err}
 	}
-	problem := "the database of work items answered in a way that is not understood: " + Clean(err.Error())
+	problem := "the database of work items sent an unexpected response: " + Clean(err.Error())
 	if bounded.Exceeded(err) {
 		problem = "the database of work items sent more than this program reads: " + Clean(err.Error())
 	}
@@ -67,8 +67,8 @@ func Explain(err error) error {
 // ErrSilent reports that the database took too long to answer.
 func ErrSilent(limit time.Duration) error {
 	return &storage.StoreError{
-		Problem: fmt.Sprintf("the database of work items did not answer within %s", limit),
-		Next:    "Look at the item before you repeat a change. Check the database and the network if it happens again.",
+		Problem: fmt.Sprintf("the database of work items did not respond within %s", limit),
+		Next:    "Check the item before you repeat a change. If it happens again, check the database and the network.",
 		Err:     context.DeadlineExceeded,
 	}
 }
@@ -117,11 +117,11 @@ func problem(answer *pgconn.PgError) string {
 	case "53200":
 		what = "the database is out of memory"
 	case "53300":
-		what = "the database has no connection left"
+		what = "the database accepts no more connections"
 	case "55P03":
 		what = "others kept changing the project"
 	case "57P01", "57P02", "57P03", "25P03", "08006", "08003", "08001":
-		what = "the database was stopped or is starting"
+		what = "the database is stopping or starting"
 	case "40001", "40P01":
 		what = "others kept changing the same items"
 	default:

@@ -1,8 +1,7 @@
-// Package sqltext brings the texts and numbers of items into the form that they have in the
-// database, and back.
+// Package sqltext converts the texts and numbers of items to their form in the database, and back.
 //
-// A text of the database has no NUL, which a text of an item can have. It is stored as the
-// escape character with a digit, and the escape character itself twice.
+// A text of an item can contain NUL, which the database does not accept. It is stored as the escape
+// character with a digit, and the escape character itself twice.
 package sqltext
 
 import (

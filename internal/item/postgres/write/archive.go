@@ -17,9 +17,9 @@ import (
 	"github.com/copse-dev/copse/internal/item/storage"
 )
 
-// Enter makes the project of everything that the store with the name from keeps, compares what the
-// database has then with it, and returns the project's number. A project that already has the same
-// stays: then the number is 0.
+// Enter creates the project from the content of the store with the name from, compares the result
+// with it, and returns the project's number. A project that already has the same stays: then the
+// number is 0.
 func Enter(ctx context.Context, tx pgx.Tx, name, from string, all archive.Archive) (project int64, err error) {
 	w := &Writer{Project: row.Project{Name: name}, ctx: ctx, tx: tx}
 	same, err := w.makeRoom(all)

@@ -16,7 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/storage"
 )
 
-// Claim gives the agent the item that it asks for.
+// Claim assigns the requested item to the agent.
 func (w *Writer) Claim(r storage.ClaimRequest) (storage.Claimed, error) {
 	if err := w.Project.Moved.Err(); err != nil {
 		return storage.Claimed{}, err
@@ -68,7 +68,7 @@ func (w *Writer) Release(id item.ID, steal bool) (released claim.Claim, held boo
 	return *c, true, nil
 }
 
-// claimOf returns the claim of an item, nil if there is none that counts.
+// claimOf returns the claim of an item, nil if there is no valid one.
 func (w *Writer) claimOf(id item.ID) (*claim.Claim, error) {
 	_, c, now, err := row.ScanClaim(w.tx.QueryRow(w.ctx, "select "+row.ClaimColumns()+" from copse.claim k where k.project_id = $1 and k.item_id = $2", w.Project.ID, int64(id)))
 	switch {
@@ -148,12 +148,12 @@ func (w *Writer) keepClaim(id item.ID, c claim.Claim) error {
 	return nil
 }
 
-// MarkGone notes that the holder of a claim has ended, unless the claim was renewed since.
+// MarkGone records that the holder of a claim has ended, unless the claim has been renewed since.
 func (w *Writer) MarkGone(id item.ID, c claim.Claim) {
 	w.queue("update copse.claim set gone = pg_catalog.clock_timestamp() where project_id = $1 and item_id = $2 and gone is null and renewed = $3", w.Project.ID, int64(id), c.Renewed)
 }
 
-// Renew notes a call of the agent in the claim of an item, if it is its own.
+// Renew records a call of the agent in the claim of an item, if the claim is the agent's.
 func (w *Writer) Renew(id item.ID) error {
 	if err := w.lockItem(id); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/storage"
 )
 
-// Delete takes an item out of those that refer to it, and notes in its row which they were.
+// Delete removes an item from those that refer to it, and records them in its row.
 func (w *Writer) Delete(id item.ID, seen item.Fingerprint, steal bool) error {
 	r, err := row.FindItem(w.ctx, w.tx, w.Project.ID, id, row.Live)
 	if err != nil {

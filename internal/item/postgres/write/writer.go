@@ -1,6 +1,6 @@
-// Package write makes changes of a project of work items in a database. A [Writer] makes them in one
-// transaction: what it reads, it reads there; what it writes is sent in one exchange, by [Writer.Flush].
-// Each change of an item is in the item's history, or does not happen.
+// Package write changes a project of work items in a database. A [Writer] does so in one
+// transaction: it reads there, and [Writer.Flush] sends all that it writes in one exchange. Each
+// change of an item is in the item's history, or does not happen.
 package write
 
 import (

@@ -11,8 +11,8 @@ import (
 // million is how many calls the long form makes, if its time is enough.
 const million = 1_000_000
 
-// ManyCalls makes mixed calls of all toolsets at one server, a thousand under way at a time,
-// and looks at its memory and files.
+// ManyCalls makes mixed calls of all toolsets at one server, a thousand under way at a time, and
+// measures its memory and files.
 func ManyCalls(r *rig.Rig) ([]rig.Result, error) {
 	dir, err := r.Repository("calls")
 	if err != nil {

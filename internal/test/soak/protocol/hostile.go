@@ -46,7 +46,7 @@ func HostileInput(r *rig.Rig) ([]rig.Result, error) {
 }
 
 func hostileLines(r *rig.Rig, dir, era string, until time.Time) (rig.Result, error) {
-	res := rig.Result{What: "malformed, huge, deep and torn messages on standard input, " + era}
+	res := rig.Result{What: "malformed, huge, deep, and torn messages on standard input, " + era}
 	g := &generator{r.Random, era == "2026-07-28"}
 	probe := 0
 	for res.Tried < 500 || time.Now().Before(until) && r.Context.Err() == nil {
@@ -190,7 +190,7 @@ func (c *conversation) close() error {
 
 // hostileBodies sends the same over HTTP.
 func hostileBodies(r *rig.Rig, dir string) (rig.Result, error) {
-	res := rig.Result{What: "malformed, huge and deep bodies over HTTP, both eras"}
+	res := rig.Result{What: "malformed, huge, and deep bodies over HTTP, both eras"}
 	home := filepath.Join(r.Dir, "h")
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return res, err

@@ -1,4 +1,4 @@
-// Package rig is what the parts of the soak have in common: a place, the programs, and the time.
+// Package rig is the common part of the soak's programs: a place, the programs, and the time.
 package rig
 
 import (

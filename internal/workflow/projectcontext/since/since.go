@@ -85,7 +85,7 @@ func (p present) changed(was section) []foreign.Line {
 	var lines []foreign.Line
 	if p.Unknown != was.Unknown {
 		if p.Unknown != "" {
-			lines = append(lines, foreign.Own("not known now: ").Name(p.Unknown))
+			lines = append(lines, foreign.Own("now unknown: ").Name(p.Unknown))
 		} else {
 			lines = append(lines, foreign.Own("known again"))
 		}
@@ -106,7 +106,7 @@ func (p present) full(c projectcontext.Context) []foreign.Line {
 		lines = append(lines, foreign.Own("empty: ").Name(p.Empty))
 	}
 	if p.Unknown != "" {
-		lines = append(lines, foreign.Own("not known now: ").Name(p.Unknown))
+		lines = append(lines, foreign.Own("now unknown: ").Name(p.Unknown))
 	}
 	return lines
 }

@@ -234,7 +234,7 @@ func TestUnavailableSection(t *testing.T) {
 		now  projectcontext.Section
 		want []string
 	}{
-		{broken, []string{"not known now: password *** is wrong"}},
+		{broken, []string{"now unknown: password *** is wrong"}},
 		{broken, nil},
 		{recipes(map[string]string{"a": "x", "c": "z"}), []string{"known again", "new: c  # z", "gone: b"}},
 		{projectcontext.Section{Name: "recipes", Title: "Tasks", Empty: "no justfile"}, []string{"now empty: no justfile"}},

@@ -76,8 +76,8 @@ func reasonOf[T any](f *fact.Fact[T], jira bool) (reason, bool) {
 	return reason{jira: jira, why: unknown(*f), unfetched: f.Why() == fact.NotFetched}, true
 }
 
-// Unknown returns, for a fact that is not known, two or three words for its place, and a line with
-// the service and the reason, which is often the same for several facts.
+// Unknown returns two or three words for the place of an unknown fact, and a line with the service
+// and the reason, which is often the same for several facts.
 func Unknown[T any](f fact.Fact[T], jira bool) (brief, why foreign.Line, ok bool) {
 	r, ok := reasonOf(&f, jira)
 	return r.brief(), r.line(), ok

@@ -85,7 +85,7 @@ func projectFacts(p projectcontext.Project, now time.Time) []Fact {
 	facts := []Fact{{Key: "root", Line: foreign.Own("Root: ").Name(p.Root)}}
 	repo := p.Repository
 	if p.Unnamed {
-		return append(facts, Fact{Key: "branch", Line: foreign.Own("Not read: it looks like a bare repository, which counts only if --repo names it.")})
+		return append(facts, Fact{Key: "branch", Line: foreign.Own("Not read: it looks like a bare repository, which copse uses only if --repo names it.")})
 	}
 	if p.Unusable {
 		return facts

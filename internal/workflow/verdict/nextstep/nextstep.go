@@ -1,5 +1,5 @@
 // Package nextstep formats the next step for a branch as a command of the tool that manages its
-// stack. Copse shows such a command and never runs it.
+// stack. copse shows such a command and never runs it.
 package nextstep
 
 import (
