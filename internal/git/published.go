@@ -62,7 +62,7 @@ func (r *Repo) Published(ctx context.Context, branches []string) (map[string][]s
 	}
 	for _, e := range cfg {
 		if _, ok := wanted[e.Key]; ok {
-			wanted[e.Key] = e.Value // the last one counts
+			wanted[e.Key] = e.Value // the last one applies
 		}
 	}
 	published := make(map[string][]string, len(branches))

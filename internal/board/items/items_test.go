@@ -150,7 +150,7 @@ func TestBoardAndTree(t *testing.T) {
 	if got := text(p.page("", "", false)); !strings.Contains(got, "waits for 1") || !strings.Contains(got, `href="items/2"`) {
 		t.Error(got)
 	}
-	if got := text(p.page("", "status=done", false)); !strings.Contains(got, "No item fits") {
+	if got := text(p.page("", "status=done", false)); !strings.Contains(got, "No item matches") {
 		t.Error(got)
 	}
 	if page := p.page("3", "view=tree", false); !page.Sections[0].Rows[2].Selected || page.Detail.Close != "items?view=tree" || page.Sections[0].Rows[2].Class != "depth2" {

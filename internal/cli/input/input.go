@@ -63,7 +63,7 @@ func Try(ctx context.Context, env app.Env, limit int, wait time.Duration, advice
 		}
 		return readAll(io.MultiReader(bytes.NewReader(c.data), env.Stdin), limit)
 	case <-time.After(wait):
-		env.Note("note: no text arrived on standard input, so copse continued without it;  " + advice)
+		env.Note("note: no text arrived on standard input, so copse continued without it; " + advice)
 		return "", nil
 	case <-ctx.Done():
 		return "", context.Cause(ctx)

@@ -36,7 +36,7 @@ func TestSilentPipe(t *testing.T) {
 	silent, keep := io.Pipe()
 	t.Cleanup(func() { _ = keep.Close() })
 	_, stderr, code := run(t, dir, silent, "item", "create", "One")
-	if code != app.OK || !strings.Contains(stderr, "nothing came on standard input") {
+	if code != app.OK || !strings.Contains(stderr, "no text arrived on standard input") {
 		t.Errorf("ended with %d: %s", code, stderr)
 	}
 	if _, stderr, code = run(t, dir, silent, "item", "update", "1", "--status", "done"); code != app.OK {

@@ -140,7 +140,7 @@ func readSettings(cfg gitconfig.Config, gitDir string) (settings, error) {
 	if !pointsTo(w.path, gitDir) {
 		return w, &BrokenError{
 			Path: config, Problem: fmt.Sprintf("sets core.worktree to %q, whose .git does not point back to this repository", w.path),
-			Remedy: "remove core.worktree, or, if that is the worktree, " + fmt.Sprintf("put a file named .git there that contains %q", "gitdir:  "+gitDir),
+			Remedy: "remove core.worktree, or, if that is the worktree, " + fmt.Sprintf("put a file named .git there that contains %q", "gitdir: "+gitDir),
 		}
 	}
 	return w, nil

@@ -51,7 +51,7 @@ func TestOfferHasALimit(t *testing.T) {
 		t.Fatalf("%d of 1000 commands are prompts of their own", own)
 	}
 	finder := offer.Prompts[own]
-	if finder.Name != "find-command" || finder.Description != fmt.Sprintf("Find and follow one of 1000 commands; only the first %d are prompts of their own", own) {
+	if finder.Name != "find-command" || finder.Description != fmt.Sprintf("Find and follow one of 1000 prompts; this list contains only the first %d", own) {
 		t.Errorf("the last is %s: %s", finder.Name, finder.Description)
 	}
 	text, err := finder.Get(t.Context(), map[string]string{"query": "command 777"})

@@ -58,7 +58,7 @@ func (d *Doctor) starts(ctx context.Context, f cliententries.File, e, read clien
 	}
 	// A project's file could show a variable of the user in an argument.
 	if f.Scope == clientfile.Project && (!d.harmless(read.Server, command.Name) || len(e.Others) > 0 || !slices.Equal(read.Args, e.Args)) {
-		return "was not tried, because a project's file chooses what it starts:  " + cleantext.Cut(cleantext.Line(strings.Join(append([]string{e.Command}, e.Args...), " ")), maxCommand)
+		return "was not tried, because a project's file chooses what it starts: " + cleantext.Cut(cleantext.Line(strings.Join(append([]string{e.Command}, e.Args...), " ")), maxCommand)
 	}
 	if _, err := greet(ctx, command); err != nil {
 		return fmt.Sprintf("does not start as %s starts it: %s", f.Client.Title, cleantext.Line(err.Error()))
