@@ -44,7 +44,7 @@ func (r *Repo) tableCommits(ctx context.Context, refs []string) (map[string]stri
 	return tips, nil
 }
 
-// Published returns, by branch, the full names of the remote-tracking refs to which each branch may
+// Published returns by branch the full names of the remote-tracking refs to which each branch may
 // have been pushed, the likeliest first: its upstream if that has the same name, the branch of that
 // name at the push remote, and its upstream under another name. They may not exist.
 func (r *Repo) Published(ctx context.Context, branches []string) (map[string][]string, error) {

@@ -47,7 +47,7 @@ func TestHostileServer(t *testing.T) {
 			if s.Ready() == nil {
 				_, _ = s.Write([]byte("\x00\x00\x00\x00\x01\x1b[31m"))
 			}
-		}, "not understood"},
+		}, "an unexpected response"},
 		"a message of two gigabytes": {func(s *postgrestest.Session, _ *atomic.Int64) {
 			if s.Ready() == nil {
 				_, _ = s.Write([]byte("D\x7f\xff\xff\xff"))
@@ -80,7 +80,7 @@ func TestHostileServer(t *testing.T) {
 			if s.Ready() == nil {
 				_, _ = s.Receive()
 			}
-		}, "did not answer within"},
+		}, "did not respond within"},
 		"too few columns": {func(s *postgrestest.Session, _ *atomic.Int64) {
 			for s.Ready() == nil {
 				s.Send(&pgproto3.ParseComplete{})
@@ -89,7 +89,7 @@ func TestHostileServer(t *testing.T) {
 				s.Send(&pgproto3.DataRow{})
 				s.Send(&pgproto3.CommandComplete{CommandTag: []byte("SELECT 1")})
 			}
-		}, "not understood"},
+		}, "an unexpected response"},
 		"the password in an error": {func(s *postgrestest.Session, _ *atomic.Int64) {
 			for s.Ready() == nil {
 				s.Send(&pgproto3.ErrorResponse{Severity: "ERROR", Code: "XX000", Message: "\x1b[2J\u202elook: " + s.Password + strings.Repeat(" and on", 10_000)})
@@ -154,7 +154,7 @@ func TestNoPasswordForStrangers(t *testing.T) {
 	defer s.Close()
 	_, err := s.Snapshot(t.Context())
 	failed, ok := errors.AsType[*storage.StoreError](err)
-	if !ok || !strings.Contains(err.Error(), "was not sent") || !strings.Contains(failed.Next, "require_auth=password") {
+	if !ok || !strings.Contains(err.Error(), "did not send the password") || !strings.Contains(failed.Next, "require_auth=password") {
 		t.Errorf("got %v", err)
 	}
 	if logins.Load() > 0 {
