@@ -140,7 +140,7 @@ func (w *writer) deleteAlone(ctx context.Context, it item.Item, change string, s
 		return err
 	}
 	if others := slices.Concat(s.Children(it.ID), s.Dependents(it.ID)); len(others) > 0 {
-		return &changes.UndoError{ID: it.ID, Change: change, Reason: "work item #" + others[0].ID.String() + " refers to it since; delete it if nobody needs it"}
+		return &changes.UndoError{ID: it.ID, Change: change, Reason: "work item #" + others[0].ID.String() + " now refers to it; delete it if nobody needs it"}
 	}
 	return w.delete(ctx, it.ID, "", steal)
 }

@@ -15,7 +15,7 @@ import (
 
 // held is the claims of a project as of the last look.
 type held struct {
-	claims map[item.ID]claim.Claim // those that count; never changed once it is given out
+	claims map[item.ID]claim.Claim // the valid ones; never changed once it is given out
 	until  time.Time               // the first of them ends, by the clock of the database
 	state  string                  // the project, and what selectClaimState returned; "" if unknown
 }
@@ -37,7 +37,7 @@ const (
 // selectClaims returns the statement that reads the claims of a project.
 func selectClaims() string { return "select " + row.ClaimColumns() + claimsOf }
 
-// look returns the project and the claims that count, which are at least as new. Few claims come
+// look returns the project and the valid claims, which are at least as new. Few claims come
 // in the same exchange with the server. Of many, the server is asked whether they have changed.
 func (s *Store) look(ctx context.Context, db *pgxpool.Pool) (p row.Project, claims map[item.ID]claim.Claim, err error) {
 	if p.Name, err = s.name(); err != nil {
