@@ -162,7 +162,7 @@ func (c *cached) file(now stamp) *file {
 	if err != nil {
 		return nil
 	}
-	return &file{id: c.id, inner: c.id, whole: true, entry: entry, stamp: now, settled: true, kept: true}
+	return &file{id: c.id, inner: c.id, whole: true, entry: entry, stamp: now, settled: true, kept: true, bytes: now.size}
 }
 
 // keep writes the cache if it would save much the next time. A cache that cannot be written is
