@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/merge/references"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -142,18 +142,16 @@ func (r *Repo) madeSince(ctx context.Context, since, directory string) ([]*commi
 }
 
 var (
-	hashes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`) })
-	picked = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^\(cherry picked from commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)\)$`)
-	})
+	hashes = lazyregexp.New(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+	picked = lazyregexp.New(`(?m)^\(cherry picked from commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)\)$`)
 )
 
-func isHash(word string) bool { return hashes().MatchString(word) }
+func isHash(word string) bool { return hashes.Get().MatchString(word) }
 
 // namedOriginals returns the commits that a message names as "git cherry-pick -x" does.
 func namedOriginals(message string) []string {
 	var named []string
-	for _, match := range picked().FindAllStringSubmatch(message, -1) {
+	for _, match := range picked.Get().FindAllStringSubmatch(message, -1) {
 		named = append(named, match[1])
 	}
 	return named

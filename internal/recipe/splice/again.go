@@ -2,10 +2,10 @@ package splice
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // ReadAgain is the reason for a parameter that a recipe protects, but a second reader does not. The
@@ -14,9 +14,7 @@ const ReadAgain = "the recipe passes it to just, eval, or sh -c, which can read 
 
 // readers matches commands that pass their arguments on as code: eval and sh -c to a shell, and just
 // to a recipe, which can insert them.
-var readers = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[^\w.-])(?:eval|just|(?:ba|da|a|z|k|mk)?sh[ \t](?:[^\n|&;]*[ \t])?-\w*c)(?:$|[^\w.-])`)
-})
+var readers = lazyregexp.New(`(?:^|[^\w.-])(?:eval|just|(?:ba|da|a|z|k|mk)?sh[ \t](?:[^\n|&;]*[ \t])?-\w*c)(?:$|[^\w.-])`)
 
 // readAgain finds parameters in the commands of a body that read their arguments again. In a script,
 // a value can reach such a command through any line; in other recipes, each line is separate.
@@ -160,7 +158,7 @@ func (r *recipe) render(e any) string {
 func (r *recipe) reads(e any) bool {
 	switch e := e.(type) {
 	case string:
-		return readers().MatchString(e)
+		return readers.Get().MatchString(e)
 	case []any:
 		if callee(e) == "just_executable" {
 			return true

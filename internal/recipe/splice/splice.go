@@ -15,11 +15,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // Recipes are the spliced parameters of each recipe, with the reason: the first key is
@@ -62,7 +62,7 @@ func (c command) shell() bool {
 	for i, arg := range c.Arguments {
 		named := i > 0 && strings.HasSuffix(c.Arguments[i-1], "o") && !strings.ContainsAny(arg, " \t\n")
 		last := i == len(c.Arguments)-1
-		if !options().MatchString(arg) && !named || strings.HasSuffix(arg, "c") && options().MatchString(arg) && !last {
+		if !options.Get().MatchString(arg) && !named || strings.HasSuffix(arg, "c") && options.Get().MatchString(arg) && !last {
 			return false
 		}
 	}
@@ -70,7 +70,7 @@ func (c command) shell() bool {
 }
 
 // options matches short options, such as -eu and +x.
-var options = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A[-+][a-zA-Z]+\z`) })
+var options = lazyregexp.New(`\A[-+][a-zA-Z]+\z`)
 
 type recipe struct {
 	Attributes   []any   `json:"attributes"`
