@@ -25,6 +25,7 @@ var sizes = map[string]struct {
 }{
 	"internal/spread":                 {60, "four packages divide work over goroutines, and none of them is the place for it"},
 	"internal/wholefile":              {60, "five packages replace files of a cache, and none of them is the place for it"},
+	"internal/lazyregexp":             {60, "twenty packages have regular expressions, and none of them is the place for it"},
 	"internal/stackroom":              {60, "it must import nothing, so that it is initialized before other packages"},
 	"internal/hostenv":                {120, "both the programs and the tests need it before anything else runs"},
 	"internal/cli/progress":           {60, "what shows progress must not know what it shows"},

@@ -6,15 +6,17 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // A regular expression that is compiled with its package is paid for by each start of each
-// program that links it; sync.OnceValue compiles it at its first use.
+// program that links it. lazyregexp compiles it at its first use; sync.OnceValue does, too, but runs
+// at each start.
 func TestNoPackageCompilesRegularExpressions(t *testing.T) {
 	t.Parallel()
-	files := 0
+	files, late := 0, map[string]bool{}
 	err := filepath.WalkDir("internal", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() && path == filepath.Join("internal", "test") {
 			return skipUnless(err)
@@ -38,8 +40,12 @@ func TestNoPackageCompilesRegularExpressions(t *testing.T) {
 				case *ast.FuncLit:
 					return false // it runs when it is called
 				case *ast.SelectorExpr:
-					if from, ok := n.X.(*ast.Ident); ok && from.Name == "regexp" && strings.HasPrefix(n.Sel.Name, "MustCompile") {
-						t.Errorf("%s: compiled at each start; use sync.OnceValue", set.Position(n.Pos()))
+					switch from, ok := n.X.(*ast.Ident); {
+					case !ok:
+					case from.Name == "regexp" && strings.HasPrefix(n.Sel.Name, "MustCompile"):
+						t.Errorf("%s: compiled at each start; use lazyregexp.New", set.Position(n.Pos()))
+					case from.Name == "sync" && strings.HasPrefix(n.Sel.Name, "OnceValue"):
+						late[filepath.ToSlash(path)] = true
 					}
 				}
 				return true
@@ -50,6 +56,17 @@ func TestNoPackageCompilesRegularExpressions(t *testing.T) {
 	if err != nil || files < 100 {
 		t.Errorf("%d files, %v", files, err)
 	}
+	for path := range late {
+		if !slices.Contains(initialized, path) {
+			t.Errorf("%s: sync.OnceValue of a package runs at each start; use lazyregexp.New, or a sync.Once and a function", path)
+		}
+	}
+}
+
+// initialized are files whose variables are made at each start all the same.
+var initialized = []string{
+	"internal/app/version.go", "internal/board/entry/refused.go", "internal/board/markup/markup.go", // of packages that are initialized anyway
+	"internal/github/githubtest/graphql.go", // a fake
 }
 
 // skipUnless returns fs.SkipDir, or the error if there is one.

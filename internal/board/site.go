@@ -54,11 +54,11 @@ type Site struct {
 	closed bool
 }
 
-// mounted is a board with its door.
+// mounted is a board with the access to it.
 type mounted struct {
 	*Board
-	path string // "/board/ID/"
-	door *entry.Door
+	path   string // "/board/ID/"
+	access *entry.Access
 }
 
 // NewSite returns a site without boards. placeholder must be a secret of this process.
@@ -90,10 +90,10 @@ func (s *Site) Link(ctx context.Context, root string, readOnly bool) (string, er
 		if err != nil {
 			return "", err
 		}
-		at = &mounted{Board: b, path: Path + id + "/", door: entry.New(Path+id+"/", s.o.Now)}
+		at = &mounted{Board: b, path: Path + id + "/", access: entry.New(Path+id+"/", s.o.Now)}
 		s.boards[id] = at
 	}
-	return at.path + "enter?key=" + url.QueryEscape(at.door.Link(readOnly)), nil
+	return at.path + "enter?key=" + url.QueryEscape(at.access.Link(readOnly)), nil
 }
 
 // Close ends all pages and closes the boards.
@@ -127,7 +127,7 @@ func (s *Site) hosts(r *http.Request) bool {
 // Known reports whether a request has a session.
 func (s *Site) Known(r *http.Request) bool {
 	at, _ := s.find(r)
-	return at != nil && at.door.Session(r) != nil
+	return at != nil && at.access.Session(r) != nil
 }
 
 // ServeHTTP answers a request below Path.
@@ -150,7 +150,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.enter(w, r, at)
 		return
 	}
-	session := at.door.Session(r)
+	session := at.access.Session(r)
 	if session == nil {
 		entry.Refuse(w, r, "Only a browser that opened a link from copse can see this page.")
 		return
@@ -186,7 +186,7 @@ func headers(h http.Header) {
 // enter uses a link.
 func (s *Site) enter(w http.ResponseWriter, r *http.Request, at *mounted) {
 	// Programs that look at links before a person follows them use other methods.
-	if r.Method != http.MethodGet || !at.door.Enter(w, r, r.URL.Query().Get("key")) {
+	if r.Method != http.MethodGet || !at.access.Enter(w, r, r.URL.Query().Get("key")) {
 		entry.Refuse(w, r, "This link was already used, or is older than a minute.")
 		return
 	}

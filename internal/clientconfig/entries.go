@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/copse-dev/copse/internal/clientconfig/jsonedit"
 	"github.com/copse-dev/copse/internal/clientconfig/tomledit"
@@ -34,14 +33,14 @@ func (c Client) Entries(text []byte) ([]Named, error) {
 	return found, nil
 }
 
-// read are the members of an entry that entry reads.
-var read = sync.OnceValue(func() map[string]bool {
+// read returns the members of an entry that entry reads.
+func read() map[string]bool {
 	names := make(map[string]bool)
 	for field := range reflect.TypeFor[entry]().Fields() {
 		names[field.Tag.Get("json")] = true
 	}
 	return names
-})
+}
 
 // others returns the names of the members of an entry that entry does not read.
 func others(data json.RawMessage) []string {
@@ -50,8 +49,9 @@ func others(data json.RawMessage) []string {
 		return nil
 	}
 	var names []string
+	read := read()
 	for name := range members {
-		if !read()[name] {
+		if !read[name] {
 			names = append(names, name)
 		}
 	}

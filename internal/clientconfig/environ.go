@@ -2,12 +2,11 @@ package clientconfig
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/copse-dev/copse/internal/hostenv"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // filter describes what a client withholds from the servers that it starts; the zero value passes
@@ -113,7 +112,7 @@ func (f filter) passes(own map[string]string) func(name, value string) bool {
 		}
 		return func(name, value string) bool {
 			return strings.HasPrefix(name, "GIT_CONFIG_") || strings.HasPrefix(name, "GEMINI_CLI_") ||
-				!secretName().MatchString(name) && !secretValue().MatchString(value)
+				!secretName.Get().MatchString(name) && !secretValue.Get().MatchString(value)
 		}
 	case copilot:
 		return func(name, _ string) bool {
@@ -128,10 +127,6 @@ func (f filter) passes(own map[string]string) func(name, value string) bool {
 
 // The names and values of variables that Gemini CLI considers secret.
 var (
-	secretName = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|KEY|AUTH|CREDENTIAL|CREDS|PRIVATE|CERT`)
-	})
-	secretValue = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`gh[pousr]_[A-Za-z0-9]{20}|github_pat_|^eyJ[A-Za-z0-9_-]+\.|-----BEGIN |://[^/\s:@]+:[^/\s@]+@`)
-	})
+	secretName  = lazyregexp.New(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|KEY|AUTH|CREDENTIAL|CREDS|PRIVATE|CERT`)
+	secretValue = lazyregexp.New(`gh[pousr]_[A-Za-z0-9]{20}|github_pat_|^eyJ[A-Za-z0-9_-]+\.|-----BEGIN |://[^/\s:@]+:[^/\s@]+@`)
 )

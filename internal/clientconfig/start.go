@@ -3,13 +3,12 @@ package clientconfig
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/copse-dev/copse/internal/clientconfig/jsonedit"
 	"github.com/copse-dev/copse/internal/clientconfig/tomledit"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // refuses returns why the client does not use an entry, "" if it does. The behavior of Claude Code,
@@ -89,20 +88,16 @@ func (c Client) Expanded(parent []string, dir, home string, e Named) Named {
 }
 
 var (
-	dollar = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\})`)
-	})
-	braces  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`) })
-	editors = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\$\{(?:env:([A-Za-z_][A-Za-z0-9_]*)|(workspaceFolder|userHome))\}`)
-	})
+	dollar  = lazyregexp.New(`\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\})`)
+	braces  = lazyregexp.New(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
+	editors = lazyregexp.New(`\$\{(?:env:([A-Za-z_][A-Za-z0-9_]*)|(workspaceFolder|userHome))\}`)
 )
 
 // expandVariable returns a value of an entry's variables as the client passes it on.
 func (c Client) expandVariable(text string, own map[string]string) string {
 	text = c.expand(text, own)
 	if c.ID == "gemini" {
-		return dollar().ReplaceAllString(text, "") // it expands them again when it starts the server
+		return dollar.Get().ReplaceAllString(text, "") // it expands them again when it starts the server
 	}
 	return text
 }
@@ -112,18 +107,18 @@ func (c Client) expandVariable(text string, own map[string]string) string {
 func (c Client) expand(text string, own map[string]string) string {
 	switch c.ID {
 	case "opencode":
-		return braces().ReplaceAllStringFunc(text, func(found string) string { return own[braces().FindStringSubmatch(found)[1]] })
+		return braces.Get().ReplaceAllStringFunc(text, func(found string) string { return own[braces.Get().FindStringSubmatch(found)[1]] })
 	case "vscode", "cursor", "windsurf":
-		return editors().ReplaceAllStringFunc(text, func(found string) string {
-			m := editors().FindStringSubmatch(found)
+		return editors.Get().ReplaceAllStringFunc(text, func(found string) string {
+			m := editors.Get().FindStringSubmatch(found)
 			return own[m[1]+m[2]]
 		})
 	case "claude-code", "gemini", "copilot", "qwen":
 	default:
 		return text
 	}
-	return dollar().ReplaceAllStringFunc(text, func(found string) string {
-		m := dollar().FindStringSubmatch(found)
+	return dollar.Get().ReplaceAllStringFunc(text, func(found string) string {
+		m := dollar.Get().FindStringSubmatch(found)
 		plain := m[1] != ""
 		if plain && c.ID == "claude-code" {
 			return found

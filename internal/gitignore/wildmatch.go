@@ -225,8 +225,8 @@ func (s *set) named(p string) (rest string, ok bool) {
 		s.found, s.previous = s.found || s.c == '[', '['
 		return p[1:], true
 	}
-	is, known := classes[name]
-	if !known {
+	is := class(name)
+	if is == nil {
 		return "", false
 	}
 	s.found = s.found || is(s.c) || s.fold && name == "upper" && 'a' <= s.c && s.c <= 'z'
@@ -244,22 +244,35 @@ func unescape(p string) (c byte, rest string, ok bool) {
 	return p[0], p[1:], true
 }
 
-// classes are the named sets, of ASCII.
-//
-//nolint:gochecknoglobals // a table that nothing changes
-var classes = map[string]func(c byte) bool{
-	"alnum":  func(c byte) bool { return isLetter(c) || isDigit(c) },
-	"alpha":  isLetter,
-	"blank":  func(c byte) bool { return c == ' ' || c == '\t' },
-	"cntrl":  func(c byte) bool { return c < ' ' || c == 0x7f },
-	"digit":  isDigit,
-	"graph":  func(c byte) bool { return ' ' < c && c < 0x7f },
-	"lower":  func(c byte) bool { return 'a' <= c && c <= 'z' },
-	"print":  func(c byte) bool { return ' ' <= c && c < 0x7f },
-	"punct":  func(c byte) bool { return ' ' < c && c < 0x7f && !isLetter(c) && !isDigit(c) },
-	"space":  func(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' },
-	"upper":  func(c byte) bool { return 'A' <= c && c <= 'Z' },
-	"xdigit": func(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' },
+// class returns a named set, of ASCII; nil for an unknown name.
+func class(name string) func(c byte) bool {
+	switch name {
+	case "alnum":
+		return func(c byte) bool { return isLetter(c) || isDigit(c) }
+	case "alpha":
+		return isLetter
+	case "blank":
+		return func(c byte) bool { return c == ' ' || c == '\t' }
+	case "cntrl":
+		return func(c byte) bool { return c < ' ' || c == 0x7f }
+	case "digit":
+		return isDigit
+	case "graph":
+		return func(c byte) bool { return ' ' < c && c < 0x7f }
+	case "lower":
+		return func(c byte) bool { return 'a' <= c && c <= 'z' }
+	case "print":
+		return func(c byte) bool { return ' ' <= c && c < 0x7f }
+	case "punct":
+		return func(c byte) bool { return ' ' < c && c < 0x7f && !isLetter(c) && !isDigit(c) }
+	case "space":
+		return func(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+	case "upper":
+		return func(c byte) bool { return 'A' <= c && c <= 'Z' }
+	case "xdigit":
+		return func(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
+	}
+	return nil
 }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -2,11 +2,11 @@ package item
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // Link names where the work on an item happens. Empty fields are unknown.
@@ -34,7 +34,7 @@ func ParseLink(text string) Link {
 		value = strings.TrimSpace(value)
 		switch key {
 		case linkBranch:
-			if !noBranch().MatchString(value) { // it becomes an argument of git
+			if !noBranch.Get().MatchString(value) { // it becomes an argument of git
 				l.Branch = value
 			}
 		case linkWorktree:
@@ -88,18 +88,14 @@ func (l Link) With(p Patch) Link {
 const maxLinkText = 1024 // bytes
 
 var (
-	pullRequest    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:([\w.-]+/[\w.-]+)?#)?([1-9]\d{0,9})$`) })
-	pullRequestURL = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^https?://[^/\s]+/([\w.-]+/[\w.-]+)/pull/([1-9]\d{0,9})(?:[/?#]\S*)?$`)
-	})
-	noBranch = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^-|^/|//|\.\.|@\{|[\x00-\x20\x7f~^:?*\[\\]|/$|\.$|\.lock$|^@$`)
-	})
+	pullRequest    = lazyregexp.New(`^(?:([\w.-]+/[\w.-]+)?#)?([1-9]\d{0,9})$`)
+	pullRequestURL = lazyregexp.New(`^https?://[^/\s]+/([\w.-]+/[\w.-]+)/pull/([1-9]\d{0,9})(?:[/?#]\S*)?$`)
+	noBranch       = lazyregexp.New(`^-|^/|//|\.\.|@\{|[\x00-\x20\x7f~^:?*\[\\]|/$|\.$|\.lock$|^@$`)
 )
 
 // checkLink checks the parts of a link in a patch, and returns the link to store.
 func (p Patch) checkLink() (Patch, error) {
-	if p.Branch != nil && (noBranch().MatchString(*p.Branch) || len(*p.Branch) > maxLinkText || !utf8.ValidString(*p.Branch)) {
+	if p.Branch != nil && (noBranch.Get().MatchString(*p.Branch) || len(*p.Branch) > maxLinkText || !utf8.ValidString(*p.Branch)) {
 		return Patch{}, &InvalidError{Field: linkBranch, Problem: fmt.Sprintf("Invalid branch %q: git does not allow this name", shorten(*p.Branch))}
 	}
 	if p.Worktree != nil {
@@ -110,9 +106,9 @@ func (p Patch) checkLink() (Patch, error) {
 		p.Worktree = &path
 	}
 	if p.PullRequest != nil && *p.PullRequest != "" {
-		m := pullRequest().FindStringSubmatch(*p.PullRequest)
+		m := pullRequest.Get().FindStringSubmatch(*p.PullRequest)
 		if m == nil {
-			m = pullRequestURL().FindStringSubmatch(*p.PullRequest)
+			m = pullRequestURL.Get().FindStringSubmatch(*p.PullRequest)
 		}
 		if m == nil {
 			return Patch{}, &InvalidError{

@@ -5,12 +5,12 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
+
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // HostVariable is the environment variable with the address of the user's Jira.
@@ -28,8 +28,8 @@ type Host struct {
 }
 
 var (
-	schemePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i)([a-z][a-z0-9+.-]*):/+`) })
-	pathPattern   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._~/-]*$`) })
+	schemePattern = lazyregexp.New(`^(?i)([a-z][a-z0-9+.-]*):/+`)
+	pathPattern   = lazyregexp.New(`^[A-Za-z0-9._~/-]*$`)
 )
 
 // ParseHost reads the value of $JIRA_HOST: "acme.atlassian.net", "jira.example.com:8443",
@@ -46,7 +46,7 @@ func ParseHost(raw string) (Host, error) {
 		return refuse("is empty")
 	}
 	scheme := "https"
-	if m := schemePattern().FindStringSubmatch(rest); m != nil {
+	if m := schemePattern.Get().FindStringSubmatch(rest); m != nil {
 		given := strings.ToLower(m[1])
 		if given != "http" && given != "https" {
 			return refuse("has the scheme " + given + "://, which is not supported")
@@ -75,7 +75,7 @@ func ParseHost(raw string) (Host, error) {
 	if h.isSite() {
 		return h, nil
 	}
-	if u.RawQuery != "" || u.Fragment != "" || !pathPattern().MatchString(u.EscapedPath()) {
+	if u.RawQuery != "" || u.Fragment != "" || !pathPattern.Get().MatchString(u.EscapedPath()) {
 		return refuse("is the URL of a page")
 	}
 	h.path = strings.TrimRight(path.Clean("/"+u.Path), "/")
@@ -163,7 +163,7 @@ func (h Host) Allow(req *http.Request) bool {
 	case http.MethodGet:
 		for _, prefix := range []string{cloudIssue, dataCenterIssue} {
 			key, ok := strings.CutPrefix(rest, prefix)
-			if ok && keyPattern().MatchString(strings.TrimSuffix(key, commentsPath)) {
+			if ok && keyPattern.Get().MatchString(strings.TrimSuffix(key, commentsPath)) {
 				return true
 			}
 		}

@@ -1,11 +1,11 @@
 package jira
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // Query selects issues for [Client.Search].
@@ -18,7 +18,7 @@ type Query struct {
 	Assignee string
 }
 
-var keyPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*-[0-9]+$`) })
+var keyPattern = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_]*-[0-9]+$`)
 
 // JQL returns the query in Jira's query language, the most recently updated issue
 // first. The error is an [*InvalidError].
@@ -62,7 +62,7 @@ var quoteReplacer = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 // ParseKey returns key in the form that Jira displays. The error is an [*InvalidError].
 func ParseKey(key string) (string, error) {
 	key = strings.TrimSpace(key)
-	if !keyPattern().MatchString(key) {
+	if !keyPattern.Get().MatchString(key) {
 		return "", &InvalidError{Argument: "issue_key", Message: `must be an issue key such as "PROJ-123"`}
 	}
 	return strings.ToUpper(key), nil

@@ -2,17 +2,16 @@ package recipe
 
 import (
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // Just marks the position of an error with an arrow, and then quotes the line.
 var (
-	arrow   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:——▶|-->)\s*(.*?):(\d+):\d+\s*$`) })
-	excerpt = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\d*\s*[│|]`) })
+	arrow   = lazyregexp.New(`^\s*(?:——▶|-->)\s*(.*?):(\d+):\d+\s*$`)
+	excerpt = lazyregexp.New(`^\s*\d*\s*[│|]`)
 )
 
 const (
@@ -27,11 +26,11 @@ func complaint(stderr, dir string) string {
 	location := ""
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimRight(line, "\r\n")
-		if at := arrow().FindStringSubmatch(line); at != nil {
+		if at := arrow.Get().FindStringSubmatch(line); at != nil {
 			location = withoutDir(at[1], dir) + ", line " + at[2] + ": "
 			break
 		}
-		if excerpt().MatchString(line) || len(message) == maxComplaintLines {
+		if excerpt.Get().MatchString(line) || len(message) == maxComplaintLines {
 			break
 		}
 		message = append(message, withoutDir(line, dir))

@@ -1,22 +1,21 @@
 package recipe
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/copse-dev/copse/internal/credential"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
 // variable matches the name of a variable.
-var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:[A-Z][A-Z0-9_]*|[a-z]+_proxy)\b`) })
+var variable = lazyregexp.New(`\b(?:[A-Z][A-Z0-9_]*|[a-z]+_proxy)\b`)
 
 // credentialsIn returns the variables with logins in a text, each once.
 func credentialsIn(text string) []string {
 	var found []string
-	for _, name := range variable().FindAllString(text, -1) {
+	for _, name := range variable.Get().FindAllString(text, -1) {
 		if (credential.Variable(name) || slices.Contains(credential.Addresses(), name)) && !slices.Contains(found, name) {
 			found = append(found, name)
 		}

@@ -7,12 +7,11 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // maxDetail limits the displayed part of a foreign text, in characters.
@@ -85,7 +84,7 @@ func reason(err error, text string) string {
 }
 
 // userinfo is the part of a URL before its host.
-var userinfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`//[^/\s"'<>]*@`) })
+var userinfo = lazyregexp.New(`//[^/\s"'<>]*@`)
 
 // Clean returns what a service says, for [Error.Detail]: one short line without
 // control characters, and without the credentials of a URL in it.
@@ -95,5 +94,5 @@ func Clean(s string) string { return clean(s) }
 // without the credentials of a URL in it.
 func clean(s string) string {
 	s = strings.Join(strings.Fields(cleantext.Line(s)), " ")
-	return cleantext.Cut(userinfo().ReplaceAllString(s, "//"), maxDetail)
+	return cleantext.Cut(userinfo.Get().ReplaceAllString(s, "//"), maxDetail)
 }

@@ -108,7 +108,7 @@ func (p *Ports) listen(ctx context.Context, hosts []string, key string, taken ma
 		}
 		return nil, 0, fmt.Errorf("listen: %w", err)
 	}
-	return nil, 0, errNoPort
+	return nil, 0, errNoPort()
 }
 
 // load reads the file. An invalid file is an error: worktrees that lost their ports would move

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -140,7 +141,7 @@ const FirstPort = 3000
 const lastPort = 65535
 
 // errNoPort reports that all are busy.
-var errNoPort = errors.New("no port is free from " + strconv.Itoa(FirstPort) + " on")
+func errNoPort() error { return fmt.Errorf("no port is free from %d on", FirstPort) }
 
 // listenOn listens on a port of all hosts, and always of loopback: clients look for the server at
 // localhost, which must not be left to others.

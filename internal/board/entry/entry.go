@@ -1,15 +1,15 @@
 // Package entry decides who may see a page on this machine: anyone who has followed a link that
 // copse printed for this user.
 //
-// Make a [Door] with [New]. [Door.Link] returns a secret that opens the door once, within
-// [LinkTime]. [Door.Enter] trades it for a [Session], which a cookie names, and [Door.Session]
+// Make an [Access] with [New]. [Access.Link] returns a secret that gives access once, within
+// [LinkTime]. [Access.Enter] trades it for a [Session], which a cookie names, and [Access.Session]
 // finds the session of a request. [Session.Allows] decides whether a request may change
-// something. [Refuse] answers those without a session. A door guarantees that
+// something. [Refuse] answers those without a session. An Access guarantees that
 //
 //   - a link works once, and late or repeated use looks like a link that never existed;
-//   - a cookie is valid only for the door that set it, on the host and port where it was set, until
+//   - a cookie is valid only for the Access that set it, on the host and port where it was set, until
 //     the process ends or the session is unused for [Idle];
-//   - a browser sends the cookie only with requests below the door's own path, which pages on other
+//   - a browser sends the cookie only with requests below its own path, which pages on other
 //     ports do not know: browsers share cookies among the ports of a host. A link reveals the path
 //     to those who can read it, so the server must accept requests only from its own user;
 //   - the number of links and sessions is limited; new ones replace the oldest.
@@ -44,8 +44,8 @@ const (
 	TokenHeader = "X-Board-Token"
 )
 
-// Door is the entry to the pages below one path.
-type Door struct {
+// Access is the entry to the pages below one path.
+type Access struct {
 	path string
 	now  func() time.Time
 
@@ -67,7 +67,7 @@ type Session struct {
 	// ReadOnly means that the session cannot change anything.
 	ReadOnly bool
 
-	door   *Door
+	access *Access
 	cookie string
 	host   string
 
@@ -76,11 +76,11 @@ type Session struct {
 	notice string
 }
 
-// New returns the door of the pages below path, which ends with a slash.
-func New(path string, now func() time.Time) *Door { return &Door{path: path, now: now} }
+// New returns the access to the pages below path, which ends with a slash.
+func New(path string, now func() time.Time) *Access { return &Access{path: path, now: now} }
 
-// Link returns a secret that opens the door once. If readOnly is set, the session can only read.
-func (d *Door) Link(readOnly bool) string {
+// Link returns a secret that gives access once. If readOnly is set, the session can only read.
+func (d *Access) Link(readOnly bool) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	one := link{secret: rand.Text(), until: d.now().Add(LinkTime), readOnly: readOnly}
@@ -92,7 +92,7 @@ func (d *Door) Link(readOnly bool) string {
 }
 
 // Enter uses a link and sets the cookie of a new session. It reports whether the link was valid.
-func (d *Door) Enter(w http.ResponseWriter, r *http.Request, secret string) bool {
+func (d *Access) Enter(w http.ResponseWriter, r *http.Request, secret string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	at := -1
@@ -106,7 +106,7 @@ func (d *Door) Enter(w http.ResponseWriter, r *http.Request, secret string) bool
 	}
 	s := &Session{
 		Token: rand.Text(), ReadOnly: d.links[at].readOnly,
-		door: d, cookie: rand.Text(), host: strings.ToLower(r.Host), seen: d.now(),
+		access: d, cookie: rand.Text(), host: strings.ToLower(r.Host), seen: d.now(),
 	}
 	d.links = append(d.links[:at], d.links[at+1:]...)
 	if len(d.sessions) >= maxSessions {
@@ -118,7 +118,7 @@ func (d *Door) Enter(w http.ResponseWriter, r *http.Request, secret string) bool
 }
 
 // Session returns the session of a request, nil if it has none.
-func (d *Door) Session(r *http.Request) *Session {
+func (d *Access) Session(r *http.Request) *Session {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, cookie := range r.CookiesNamed(cookieName) {
@@ -133,11 +133,11 @@ func (d *Door) Session(r *http.Request) *Session {
 
 // Leave ends a session.
 func (s *Session) Leave() {
-	s.door.mu.Lock()
-	defer s.door.mu.Unlock()
-	for i, other := range s.door.sessions {
+	s.access.mu.Lock()
+	defer s.access.mu.Unlock()
+	for i, other := range s.access.sessions {
 		if other == s {
-			s.door.sessions = append(s.door.sessions[:i], s.door.sessions[i+1:]...)
+			s.access.sessions = append(s.access.sessions[:i], s.access.sessions[i+1:]...)
 			return
 		}
 	}

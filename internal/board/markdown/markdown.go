@@ -29,13 +29,21 @@ import (
 const MaxText = 64 << 10
 
 // shared is the parser, created for the first text.
-var shared = sync.OnceValue(func() parser.Parser {
-	return parser.NewParser(
-		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
-		parser.WithInlineParsers(append(parser.DefaultInlineParsers(), util.Prioritized(bareURL{}, 999))...),
-		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
-	)
-})
+var shared struct {
+	once   sync.Once
+	parser parser.Parser
+}
+
+func parsed(source []byte) ast.Node {
+	shared.once.Do(func() {
+		shared.parser = parser.NewParser(
+			parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+			parser.WithInlineParsers(append(parser.DefaultInlineParsers(), util.Prioritized(bareURL{}, 999))...),
+			parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+		)
+	})
+	return shared.parser.Parse(text.NewReader(source))
+}
 
 // HTML returns a text as HTML, and whether it omits the end.
 func HTML(source string) (html template.HTML, cut bool) {
@@ -44,7 +52,7 @@ func HTML(source string) (html template.HTML, cut bool) {
 		return asSource(source), cut
 	}
 	w := writer{source: []byte(source)}
-	w.node(shared().Parse(text.NewReader(w.source)))
+	w.node(parsed(w.source))
 	return template.HTML(w.out.String()), cut
 }
 

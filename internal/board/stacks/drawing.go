@@ -95,7 +95,7 @@ const maxMarks = 12
 func (d *drawing) stack(s verdict.Status) board.Section {
 	bottom := s.Branches[0].Branch
 	class := "stack"
-	if tone := tones[s.Verdict]; tone != markup.Plain {
+	if tone := toneFor(s.Verdict); tone != markup.Plain {
 		class += " is-" + string(tone)
 	}
 	blocking := s.Blocking()
@@ -115,7 +115,7 @@ func (d *drawing) stack(s verdict.Status) board.Section {
 		outcome, _ := s.Of(b)
 		tone, filled := toneOf(outcome), false
 		if b.Branch == blocking && s.Verdict != verdict.Unknown {
-			tone, filled = tones[s.Verdict], true
+			tone, filled = toneFor(s.Verdict), true
 		}
 		out.Rows = append(out.Rows, board.Row{Key: b.Branch, Selected: b.Branch == d.selected, Graph: g.draw(i, tone, filled, b.Current), HTML: d.HTML("row", d.row(b))})
 	}
@@ -127,8 +127,18 @@ func (d *drawing) stack(s verdict.Status) board.Section {
 // trunkRow is the class of the row of a trunk.
 const trunkRow = "trunk"
 
-// tones are the colors of outcomes. An unknown outcome has none.
-var tones = map[verdict.Outcome]markup.Tone{verdict.Blocked: markup.Red, verdict.Waiting: markup.Amber, verdict.Ready: markup.Green}
+// toneFor returns the color of an outcome. An unknown one has none.
+func toneFor(o verdict.Outcome) markup.Tone {
+	switch o {
+	case verdict.Blocked:
+		return markup.Red
+	case verdict.Waiting:
+		return markup.Amber
+	case verdict.Ready:
+		return markup.Green
+	}
+	return markup.Plain
+}
 
 // toneOf returns the color of a branch that does not block its stack.
 func toneOf(o verdict.Outcome) markup.Tone {
@@ -385,7 +395,7 @@ func (d *drawing) panel(ctx context.Context, s verdict.Status, b verdict.Branch,
 		Outcome verdict.Outcome
 		Tone    markup.Tone
 		Why     string
-	}{outcome, tones[outcome], why})
+	}{outcome, toneFor(outcome), why})
 	if b.PullRequest.Found != nil {
 		add("threads", threadsOf(b.PullRequest))
 	}

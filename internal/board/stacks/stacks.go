@@ -8,7 +8,6 @@ import (
 	"embed"
 	"html/template"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/board/markup"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/presence"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
@@ -208,12 +208,12 @@ func (v *View) agents(ctx context.Context) map[string][]presence.Client {
 }
 
 // issueKey is a Jira key at the beginning of a name.
-var issueKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]+-[0-9]+[-_]?`) })
+var issueKey = lazyregexp.New(`^[A-Za-z][A-Za-z0-9]+-[0-9]+[-_]?`)
 
 // titleOf names a stack after its lowest branch, without directories and issue.
 func titleOf(branch string) string {
 	last := path.Base(branch)
-	if short := issueKey().ReplaceAllString(last, ""); short != "" {
+	if short := issueKey.Get().ReplaceAllString(last, ""); short != "" {
 		last = short
 	}
 	last = strings.NewReplacer("-", " ", "_", " ").Replace(last)

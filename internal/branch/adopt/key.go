@@ -5,16 +5,17 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // A Jira key: a project, which begins with a letter, and a number.
 var (
-	inText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Z][A-Z0-9_]+-[1-9][0-9]*`) })
-	inName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[/_-])([A-Z][A-Z0-9]+-[1-9][0-9]*)(?:$|[/_-])`) })
+	inText = lazyregexp.New(`[A-Z][A-Z0-9_]+-[1-9][0-9]*`)
+	inName = lazyregexp.New(`(?:^|[/_-])([A-Z][A-Z0-9]+-[1-9][0-9]*)(?:$|[/_-])`)
 	// A project of one letter counts only at the beginning of a name or of a part of it, because
 	// plan-B-2 is not a key.
-	ofLetter = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|/)([A-Z]-[1-9][0-9]*)(?:$|[/_-])`) })
+	ofLetter = lazyregexp.New(`(?:^|/)([A-Z]-[1-9][0-9]*)(?:$|[/_-])`)
 )
 
 // standards look like keys, but are not.
@@ -31,7 +32,7 @@ func isKey(key string) bool {
 // feature/PROJ-12-login, PROJ-12/login, A-3. Lowercase letters form no key: in names they are words, as
 // in utf-8 and fix-2.
 func keyOf(branch string) string {
-	for _, form := range []*regexp.Regexp{inName(), ofLetter()} {
+	for _, form := range []*regexp.Regexp{inName.Get(), ofLetter.Get()} {
 		for _, m := range form.FindAllStringSubmatch(branch, -1) {
 			if isKey(m[1]) {
 				return m[1]
@@ -46,7 +47,7 @@ func keyOf(branch string) string {
 func keysIn(message string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var seen []string
-		for _, at := range inText().FindAllStringIndex(message, -1) {
+		for _, at := range inText.Get().FindAllStringIndex(message, -1) {
 			key := message[at[0]:at[1]]
 			whole := (at[0] == 0 || !word(message[at[0]-1])) && (at[1] == len(message) || !word(message[at[1]]))
 			if !whole || !isKey(key) || slices.Contains(seen, key) {

@@ -3,19 +3,18 @@ package branch
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/branch/twig/edit"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // key is the form of a typed Jira key: letters of any case.
-var key = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z][A-Z0-9_]*-[1-9][0-9]*$`) })
+var key = lazyregexp.New(`^[A-Z][A-Z0-9_]*-[1-9][0-9]*$`)
 
 // links reads the flags of link.
 func links(jira, pr string) (edit.Links, error) {
@@ -23,7 +22,7 @@ func links(jira, pr string) (edit.Links, error) {
 	if jira != "" {
 		// An address ends with the key.
 		jira = jira[strings.LastIndex(strings.TrimRight(jira, "/"), "/")+1:]
-		if found.Jira = strings.ToUpper(strings.TrimSpace(jira)); !key().MatchString(found.Jira) {
+		if found.Jira = strings.ToUpper(strings.TrimSpace(jira)); !key.Get().MatchString(found.Jira) {
 			return found, app.UsageError(fmt.Sprintf("invalid value %q for --jira: use a key such as PROJ-12", jira))
 		}
 	}

@@ -121,7 +121,7 @@ func (o *clientOptions) check(needsClient bool) error {
 			return app.UsageError(err.Error())
 		}
 	}
-	return among("--toolsets", o.toolsets, full.ToolsetNames())
+	return checkKnown("--toolsets", o.toolsets, full.ToolsetNames())
 }
 
 // checkLimits refuses limits for an entry that copse up serves.

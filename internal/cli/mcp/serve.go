@@ -64,10 +64,10 @@ func (c *Choice) Flags(f *pflag.FlagSet) {
 // Check refuses unknown names.
 func (c *Choice) Check() error {
 	known := full.ToolsetNames()
-	if err := among("--toolsets", c.toolsets, known); err != nil {
+	if err := checkKnown("--toolsets", c.toolsets, known); err != nil {
 		return err
 	}
-	return among("--disable", c.disabled, append(slices.Clone(known), "prompts"))
+	return checkKnown("--disable", c.disabled, append(slices.Clone(known), "prompts"))
 }
 
 // Disabled returns the omitted groups: toolsets, and "prompts".
@@ -144,7 +144,7 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 	return server.ServeStdio(ctx, env.Stdin, secret.Raw(env.Stdout))
 }
 
-func among(flag string, given, known []string) error {
+func checkKnown(flag string, given, known []string) error {
 	for _, g := range given {
 		if !slices.Contains(known, g) {
 			return app.UsageError(fmt.Sprintf("invalid value %q for %s: use %s", g, flag, strings.Join(known, ", ")))

@@ -50,32 +50,38 @@ const (
 	QwenDir    = "$qwen"        // ~/.qwen
 )
 
-// moved are the variables with which users move the files of clients. opencode has one, too, but
-// reads its usual file in addition.
-var moved = map[string]struct {
-	variable string
-	usual    Path
-}{
-	ClaudeFile: {"CLAUDE_CONFIG_DIR", Path{Home}},
-	ClaudeDir:  {"CLAUDE_CONFIG_DIR", Path{Home, ".claude"}},
-	CodexDir:   {"CODEX_HOME", Path{Home, ".codex"}},
-	GeminiHome: {"GEMINI_CLI_HOME", Path{Home}},
-	CopilotDir: {"COPILOT_HOME", Path{Home, ".copilot"}},
-	QwenDir:    {"QWEN_HOME", Path{Home, ".qwen"}},
+// moved returns the variable with which users move a file of a client, "" for none, and the usual
+// place. opencode has one, too, but reads its usual file in addition.
+func moved(part string) (variable string, usual Path) {
+	switch part {
+	case ClaudeFile:
+		return "CLAUDE_CONFIG_DIR", Path{Home}
+	case ClaudeDir:
+		return "CLAUDE_CONFIG_DIR", Path{Home, ".claude"}
+	case CodexDir:
+		return "CODEX_HOME", Path{Home, ".codex"}
+	case GeminiHome:
+		return "GEMINI_CLI_HOME", Path{Home}
+	case CopilotDir:
+		return "COPILOT_HOME", Path{Home, ".copilot"}
+	case QwenDir:
+		return "QWEN_HOME", Path{Home, ".qwen"}
+	}
+	return "", nil
 }
 
 // Resolve returns the path on this machine. The error says which variable or directory is missing to
 // find the configuration of the client with this title.
 func (l Location) Resolve(title string, p Path) (string, error) {
-	if m, ok := moved[p[0]]; ok {
+	if variable, usual := moved(p[0]); variable != "" {
 		if l.Getenv != nil {
-			if dir := l.Getenv(m.variable); filepath.IsAbs(dir) {
+			if dir := l.Getenv(variable); filepath.IsAbs(dir) {
 				return p.below(dir), nil
 			} else if dir != "" {
-				return "", fmt.Errorf("%s is %q, which depends on the directory where %s starts; use an absolute path", m.variable, dir, title)
+				return "", fmt.Errorf("%s is %q, which depends on the directory where %s starts; use an absolute path", variable, dir, title)
 			}
 		}
-		return l.Resolve(title, slices.Concat(m.usual, p[1:]))
+		return l.Resolve(title, slices.Concat(usual, p[1:]))
 	}
 	base := l.Home
 	switch p[0] {

@@ -7,13 +7,12 @@ package sessionhook
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/clientconfig/jsonedit"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // Hooks describes the session hooks of a client.
@@ -93,14 +92,12 @@ func (h Hooks) Path(scope clientfile.Scope, l clientfile.Location) (string, erro
 }
 
 // ours matches the command of a hook of copse.
-var ours = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(^|[/\\"' ])copse(\.exe)?["']? mcp hook --client [a-z-]+$`)
-})
+var ours = lazyregexp.New(`(^|[/\\"' ])copse(\.exe)?["']? mcp hook --client [a-z-]+$`)
 
 // command returns a member of a hook, and whether it is the command of a hook of copse.
 func command(o *jsonedit.Object, key string) (text string, isOurs bool) {
 	text, _ = o.Get(key).(string)
-	return text, ours().MatchString(strings.TrimSpace(text))
+	return text, ours.Get().MatchString(strings.TrimSpace(text))
 }
 
 // Set returns text with the hooks of copse, which run a command line.

@@ -11,16 +11,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // errInline is the error for entries that are not tables of their own.
@@ -48,10 +47,10 @@ func quote(s string) string {
 }
 
 // bareKey is a key that needs no quotes.
-var bareKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
+var bareKey = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
 func keyText(name string) string {
-	if bareKey().MatchString(name) {
+	if bareKey.Get().MatchString(name) {
 		return name
 	}
 	return quote(name)

@@ -16,11 +16,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/yamlfile"
@@ -126,7 +126,7 @@ func (b *builder) directory(name string, depth int) error {
 	return nil
 }
 
-var front = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)`) })
+var front = lazyregexp.New(`^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)`)
 
 // template adds the command of one template.
 func (b *builder) template(file string) {
@@ -135,7 +135,7 @@ func (b *builder) template(file string) {
 		b.skip(file, "cannot be read: %v", err)
 		return
 	}
-	match := front().FindSubmatch(data)
+	match := front.Get().FindSubmatch(data)
 	if match == nil {
 		b.skip(file, "has no front matter, so it defines no prompt")
 		return
@@ -154,8 +154,8 @@ func (b *builder) template(file string) {
 
 // The form of the names of a command.
 var (
-	word   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+(-[a-z]+)?$`) })
-	target = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$`) })
+	word   = lazyregexp.New(`^[a-z]+(-[a-z]+)?$`)
+	target = lazyregexp.New(`^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$`)
 )
 
 // command adds a command from its front matter. A missing value is an empty string, whatever its
@@ -169,7 +169,7 @@ func (b *builder) command(file string, fields yaml.MapSlice) {
 		}
 		return s
 	}
-	e := Entry{File: file, C1: name("c1", word()), C2: name("c2", word()), C3: name("c3", target())}
+	e := Entry{File: file, C1: name("c1", word.Get()), C2: name("c2", word.Get()), C3: name("c3", target.Get())}
 	e.Description, _ = get(fields, "description").(string)
 	options, _ := get(fields, "options").(yaml.MapSlice)
 	list := func(key string) json.RawMessage {

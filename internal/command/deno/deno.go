@@ -11,13 +11,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/command/render"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -28,7 +27,7 @@ const timeLimit = 2 * time.Minute
 const program = "jsr:@aidevtool/climpt"
 
 // name is the form of a part of a command's name: never that of an option.
-var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`) })
+var name = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
 
 // misleading are variables that make the original print debugging output into the prompt, or drop
 // or replace the input text, for its own tests.
@@ -37,7 +36,7 @@ var misleading = []string{"LOG_LEVEL", "TEST", "TEST_MODE", "DENO_TEST", "DENO_E
 // Run renders a command in the directory dir. The error is a *render.Error, or that of the context.
 func Run(ctx context.Context, env xec.Env, dir string, r render.Request) (render.Result, error) {
 	for _, part := range []string{r.Agent, r.ID.C1, r.ID.C2, r.ID.C3} {
-		if !name().MatchString(part) {
+		if !name.Get().MatchString(part) {
 			return render.Result{}, &render.Error{Reason: fmt.Sprintf("%q is not a name that the original program accepts", part)}
 		}
 	}

@@ -8,12 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/foreign"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
@@ -29,10 +28,8 @@ const (
 func sectionEnd(inner string) string { return "<!-- copse:end sha256:" + hash(inner) + " -->\n" }
 
 var (
-	beginMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^<!-- copse:begin -->\r?\n`) })
-	endMark   = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^<!-- copse:end sha256:([0-9a-f]{16}) -->\r?(?:\n|\z)`)
-	})
+	beginMark = lazyregexp.New(`(?m)^<!-- copse:begin -->\r?\n`)
+	endMark   = lazyregexp.New(`(?m)^<!-- copse:end sha256:([0-9a-f]{16}) -->\r?(?:\n|\z)`)
 )
 
 // section returns the text of the section.
@@ -94,7 +91,7 @@ func agentsPlan(base, inner string) (*Plan, error) {
 
 // findSection returns the position of the section in a text; begin is -1 without one.
 func findSection(text []byte) (begin, end int, err error) {
-	begins, ends := beginMark().FindAllIndex(text, -1), endMark().FindAllIndex(text, -1)
+	begins, ends := beginMark.Get().FindAllIndex(text, -1), endMark.Get().FindAllIndex(text, -1)
 	switch {
 	case len(begins) == 0 && len(ends) == 0:
 		return -1, -1, nil
@@ -117,7 +114,7 @@ func sectionState(text []byte, begin, end int, wanted string) State {
 	if !strings.HasSuffix(is, "\n") {
 		is += "\n"
 	}
-	mark := endMark().FindStringSubmatchIndex(is)
+	mark := endMark.Get().FindStringSubmatchIndex(is)
 	switch {
 	case is == wanted:
 		return Current

@@ -18,15 +18,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/copse-dev/copse/internal/command"
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/render"
 	"github.com/copse-dev/copse/internal/command/skill"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 )
@@ -133,9 +132,7 @@ func fileName(c Command) string {
 }
 
 // marked is the mark at the end of a file.
-var marked = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:<!--|#) copse: from [^\n]* sha256:([0-9a-f]{16})(?: -->)?\n$`)
-})
+var marked = lazyregexp.New(`(?:<!--|#) copse: from [^\n]* sha256:([0-9a-f]{16})(?: -->)?\n$`)
 
 func hash(content string) string {
 	sum := sha256.Sum256([]byte(content))
@@ -163,7 +160,7 @@ func state(root *os.Root, f File) (State, error) {
 
 // ours reports whether a file is unchanged since copse wrote it.
 func ours(content string) bool {
-	at := marked().FindStringSubmatchIndex(content)
+	at := marked.Get().FindStringSubmatchIndex(content)
 	return at != nil && content[at[2]:at[3]] == hash(content[:at[0]])
 }
 

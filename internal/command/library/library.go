@@ -25,12 +25,12 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"regexp"
 	"slices"
 	"sync"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/command"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // MaxSize is the maximum size of a registry. 10,000 commands have about 6 MB.
@@ -111,7 +111,7 @@ func (l *Library) Agents() ([]string, error) {
 	}
 	mapped, _, err := l.mapping()
 	for name := range mapped {
-		if agentName().MatchString(name) {
+		if agentName.Get().MatchString(name) {
 			names[name] = true
 		}
 	}
@@ -157,11 +157,11 @@ func (l *Library) forget(path string) {
 	}
 }
 
-var agentName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`) })
+var agentName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
 // path returns the path of an agent's registry.
 func (l *Library) path(agent string) (string, error) {
-	if !agentName().MatchString(agent) {
+	if !agentName.Get().MatchString(agent) {
 		return "", &NameError{Agent: agent}
 	}
 	mapped, from, err := l.mapping()

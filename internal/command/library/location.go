@@ -79,7 +79,7 @@ func (p location) agents() []string {
 	}
 	var names []string
 	for _, e := range entries {
-		if !agentName().MatchString(e.Name()) {
+		if !agentName.Get().MatchString(e.Name()) {
 			continue
 		}
 		if info, err := root.Stat(path.Join(directory, e.Name(), registryFile)); err == nil && info.Mode().IsRegular() {

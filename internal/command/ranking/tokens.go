@@ -154,7 +154,7 @@ func yieldStems(word string, yield func(string) bool) bool {
 	compound := false
 	for part := range strings.FieldsFuncSeq(word, isJoint) {
 		for part != "" {
-			end, next := hump(part)
+			end, next := camelWord(part)
 			compound = compound || end < len(word)
 			// Apostrophes alone have no stem.
 			if token := stem(part[:end]); token != "" && !yield(token) {
@@ -175,9 +175,9 @@ func withoutJoint(r rune) rune {
 
 func isJoint(r rune) bool { return r == '-' || r == '_' }
 
-// hump returns the end of the first hump of a part, and the start of the next, which differ only
+// camelWord returns the end of the first word of a part in camel case, and the start of the next, which differ only
 // for the s of several acronyms: "PRs".
-func hump(part string) (end, next int) {
+func camelWord(part string) (end, next int) {
 	capitals := 0 // before r
 	var before rune
 	for i, r := range part {

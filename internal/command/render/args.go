@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/command"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // Args are the arguments of a command, in the given order.
@@ -197,7 +198,7 @@ func (args Args) checkCharacters(id command.ID) error {
 	return nil
 }
 
-var parent = lazy(`\.\.[/\\]|\.\.$`)
+var parent = lazyregexp.New(`\.\.[/\\]|\.\.$`)
 
 // checkPaths checks paths that only appear in the prompt: the assistant that reads the prompt would
 // follow them.
@@ -213,7 +214,7 @@ func (args Args) checkPaths() error {
 			violation = "absolutePath"
 		case v == "~" || strings.HasPrefix(v, "~/"):
 			violation = "homeExpansion"
-		case parent().MatchString(v):
+		case parent.Get().MatchString(v):
 			violation = "parentTraversal"
 		case strings.ContainsFunc(v, isControl):
 			violation = "specialChars"
@@ -225,7 +226,7 @@ func (args Args) checkPaths() error {
 	return nil
 }
 
-var variablePattern = lazy(`^uv-[a-zA-Z][a-zA-Z0-9_-]*$`)
+var variablePattern = lazyregexp.New(`^uv-[a-zA-Z][a-zA-Z0-9_-]*$`)
 
 func (args Args) checkOptions(p *profile) error {
 	for _, a := range args {
@@ -244,7 +245,7 @@ func (args Args) checkOptions(p *profile) error {
 		return refuse("Invalid options for two parameters: %s", strings.Join(unknown, ", "))
 	}
 	for _, a := range args {
-		if name := strings.TrimPrefix(a.written, "--"); a.name == variable && !variablePattern().MatchString(name) {
+		if name := strings.TrimPrefix(a.written, "--"); a.name == variable && !variablePattern.Get().MatchString(name) {
 			return refuse("Invalid user variable format: %s", name)
 		}
 	}
@@ -274,14 +275,14 @@ const (
 	longestC3 = 30
 )
 
-var nameCharacters = lazy(`^[a-z0-9_][a-z0-9_-]*$`)
+var nameCharacters = lazyregexp.New(`^[a-z0-9_][a-z0-9_-]*$`)
 
 // checkName checks a name that a pattern has accepted.
 func checkName(kind, name string, longest int) error {
 	if len(name) > longest {
 		return refuse("Failed to create %s: %s %q exceeds maximum length of %d characters", kind, kind, name, longest)
 	}
-	if !nameCharacters().MatchString(name) {
+	if !nameCharacters.Get().MatchString(name) {
 		return refuse("Failed to create %s: %q has characters other than lower-case letters, digits, hyphens, and underscores", kind, name)
 	}
 	return nil

@@ -8,9 +8,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/copse-dev/copse/internal/command"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -43,18 +43,22 @@ type pattern struct {
 
 // The default patterns of a profile.
 var (
-	builtInDirective = sync.OnceValue(func() pattern {
-		return pattern{regexp.MustCompile(`^(to|summary|defect)$`), "Invalid directive type. Must be one of: to, summary, defect", true}
-	})
-	builtInLayer = sync.OnceValue(func() pattern {
-		return pattern{regexp.MustCompile(`^(project|issue|task)$`), "Invalid layer type. Must be one of: project, issue, task", true}
-	})
+	directiveTypes = lazyregexp.New(`^(to|summary|defect)$`)
+	layerTypes     = lazyregexp.New(`^(project|issue|task)$`)
 )
+
+func builtInDirective() pattern {
+	return pattern{directiveTypes.Get(), "Invalid directive type. Must be one of: to, summary, defect", true}
+}
+
+func builtInLayer() pattern {
+	return pattern{layerTypes.Get(), "Invalid layer type. Must be one of: project, issue, task", true}
+}
 
 // maxPattern is the maximum length of a pattern.
 const maxPattern = 1000
 
-var profileName = lazy(`^[a-zA-Z0-9-]{1,100}$`)
+var profileName = lazyregexp.New(`^[a-zA-Z0-9-]{1,100}$`)
 
 // newProfile creates a profile from its two files. As in the original, an unusable file gives the
 // built-in patterns, and a warning. An unusable pattern is an error.

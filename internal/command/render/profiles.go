@@ -56,7 +56,7 @@ func (c *Profiles) load(root Files, name string) (*profile, error) {
 	if name == "" {
 		return nil, refuse("Profile name cannot be empty, using default")
 	}
-	if !profileName().MatchString(name) {
+	if !profileName.Get().MatchString(name) {
 		return nil, refuse("Invalid profile name %q: it is the agent and the domain, of letters, digits, and hyphens", name)
 	}
 	appName, userName := configDir+"/"+name+"-app.yml", configDir+"/"+name+"-user.yml"

@@ -125,7 +125,7 @@ func (r Request) Check() error {
 	if err := r.checkTexts(); err != nil {
 		return err
 	}
-	if !profileName().MatchString(Profile(r.Agent, r.ID)) {
+	if !profileName.Get().MatchString(Profile(r.Agent, r.ID)) {
 		return refuse("Invalid profile name %q: it is the agent and the domain, of letters, digits, and hyphens", Profile(r.Agent, r.ID))
 	}
 	if err := checkName("DirectiveType", r.ID.C2, longestC2); err != nil {

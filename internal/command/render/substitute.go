@@ -5,28 +5,26 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
-// The three forms of a variable, in the order of the search. They and the other patterns of this
-// package are compiled on first use: that takes longer than the rest of the program's start.
-var forms = sync.OnceValue(func() []*regexp.Regexp {
-	return []*regexp.Regexp{regexp.MustCompile(`\{\{([^}]+)\}\}`), regexp.MustCompile(`\$\{([^}]+)\}`), plainForm()}
-})
+// The three forms of a variable, in the order of the search.
+var (
+	doubleForm = lazyregexp.New(`\{\{([^}]+)\}\}`)
+	dollarForm = lazyregexp.New(`\$\{([^}]+)\}`)
+	plainForm  = lazyregexp.New(`\{([^{}]+)\}`)
+)
 
-var plainForm = lazy(`\{([^{}]+)\}`)
-
-// lazy compiles a pattern when it is first used.
-func lazy(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+func forms() []*regexp.Regexp {
+	return []*regexp.Regexp{doubleForm.Get(), dollarForm.Get(), plainForm.Get()}
 }
 
-// frontMatter is the first pair of lines of three dashes, and the text between them. It is compiled
-// on first use: that takes longer than the rest of the program's start.
-var frontMatter = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(strings.ReplaceAll(`(?m)^---_*$[\s\S]*?^---_*$`, "_",
-		`[\t\n\v\f\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]`))
-})
+// space is white space of the original's language.
+const space = `[\t\n\v\f\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]`
+
+// frontMatter is the first pair of lines of three dashes, and the text between them.
+var frontMatter = lazyregexp.New(`(?m)^---` + space + `*$[\s\S]*?^---` + space + `*$`)
 
 // mark encloses the number of a value that is inserted at the end. No template has this byte, which
 // never occurs in UTF-8. The search for variables and front matter therefore finds no value, and no
@@ -42,7 +40,7 @@ func substitute(template string, values map[string]string) (Result, error) {
 	for _, form := range forms() {
 		text = s.replace(form, text)
 	}
-	if at := frontMatter().FindStringIndex(text); at != nil {
+	if at := frontMatter.Get().FindStringIndex(text); at != nil {
 		text = text[:at[0]] + text[at[1]:]
 	}
 	prompt, err := s.fill(text)
@@ -104,13 +102,13 @@ func (s *substitution) fill(text string) (string, error) {
 }
 
 // variableName is a name that only a variable has.
-var variableName = lazy(`^(uv-[a-zA-Z][a-zA-Z0-9_-]*|input_text|input_text_file|destination_path)$`)
+var variableName = lazyregexp.New(`^(uv-[a-zA-Z][a-zA-Z0-9_-]*|input_text|input_text_file|destination_path)$`)
 
 // missing returns the variables that are still in a text.
 func missing(text string) []string {
 	var names []string
-	for _, m := range plainForm().FindAllStringSubmatch(text, -1) {
-		if name := trim(m[1]); variableName().MatchString(name) && !slices.Contains(names, name) {
+	for _, m := range plainForm.Get().FindAllStringSubmatch(text, -1) {
+		if name := trim(m[1]); variableName.Get().MatchString(name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -21,7 +21,9 @@ const (
 	maxKeys = 64 << 20
 )
 
-var errTooMuch = fmt.Errorf("sets more than %d variables, or has %d MB of names", maxEntries, maxKeys>>20)
+func errTooMuch() error {
+	return fmt.Errorf("sets more than %d variables, or has %d MB of names", maxEntries, maxKeys>>20)
+}
 
 // Parse reads the text of a configuration file. Its error is a *SyntaxError, or reports that the
 // text sets more than any repository needs.
@@ -53,7 +55,7 @@ func Parse(text []byte) (Config, error) {
 				return cfg, &SyntaxError{p.lastLine}
 			}
 			if keys += len(e.Key); keys > maxKeys || len(cfg) == maxEntries {
-				return nil, errTooMuch
+				return nil, errTooMuch()
 			}
 			cfg = append(cfg, e)
 		default:

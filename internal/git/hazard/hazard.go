@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,24 +45,30 @@ const (
 	maxDepth = 100
 )
 
+// file is a file of git, and its maximum size.
+type file struct {
+	name  string
+	limit int64
+}
+
 // In the directories of git. Each is relative, and need not exist.
 var (
-	worktreeFiles = map[string]int64{
-		"HEAD": small, "commondir": small, "gitdir": small, "config.worktree": medium, "index": large,
-		"MERGE_HEAD": small, "MERGE_MODE": small, "MERGE_RR": medium, "CHERRY_PICK_HEAD": small, "REVERT_HEAD": small,
-		"REBASE_HEAD": small, "AUTO_MERGE": small, "ORIG_HEAD": small, "FETCH_HEAD": medium, "BISECT_START": small,
-		"BISECT_LOG": medium, "BISECT_HEAD": small, "NOTES_MERGE_REF": small, "info/sparse-checkout": medium,
+	worktreeFiles = []file{
+		{"HEAD", small}, {"commondir", small}, {"gitdir", small}, {"config.worktree", medium}, {"index", large},
+		{"MERGE_HEAD", small}, {"MERGE_MODE", small}, {"MERGE_RR", medium}, {"CHERRY_PICK_HEAD", small}, {"REVERT_HEAD", small},
+		{"REBASE_HEAD", small}, {"AUTO_MERGE", small}, {"ORIG_HEAD", small}, {"FETCH_HEAD", medium}, {"BISECT_START", small},
+		{"BISECT_LOG", medium}, {"BISECT_HEAD", small}, {"NOTES_MERGE_REF", small}, {"info/sparse-checkout", medium},
 	}
-	commonFiles = map[string]int64{
-		"config": medium, "packed-refs": large, "shallow": small, "info/attributes": medium, "info/exclude": medium,
-		"info/grafts": medium, "objects/info/alternates": small, "objects/info/commit-graph": 4 * large,
-		"objects/info/commit-graphs/commit-graph-chain": small, "objects/pack/multi-pack-index": 4 * large,
-		"reftable/tables.list": small, "logs/HEAD": large,
+	commonFiles = []file{
+		{"config", medium}, {"packed-refs", large}, {"shallow", small}, {"info/attributes", medium}, {"info/exclude", medium},
+		{"info/grafts", medium}, {"objects/info/alternates", small}, {"objects/info/commit-graph", 4 * large},
+		{"objects/info/commit-graphs/commit-graph-chain", small}, {"objects/pack/multi-pack-index", 4 * large},
+		{"reftable/tables.list", small}, {"logs/HEAD", large},
 	}
 	// linkable are files that people replace with links, and of which git shows no content.
-	linkable = map[string]bool{
-		"config": true, "config.worktree": true, "index": true,
-		"info/attributes": true, "info/exclude": true, "info/sparse-checkout": true,
+	linkable = []string{
+		"config", "config.worktree", "index",
+		"info/attributes", "info/exclude", "info/sparse-checkout",
 	}
 	worktreeDirs = []string{"refs", "rebase-merge", "rebase-apply", "sequencer"}
 	commonDirs   = []string{"refs", "remotes", "branches"}
@@ -123,13 +130,13 @@ func (c *Checker) Check(l Layout) error {
 }
 
 // dir checks one of git's directories.
-func (c *Checker) dir(path string, files map[string]int64, dirs []string) error {
-	for name, limit := range files {
+func (c *Checker) dir(path string, files []file, dirs []string) error {
+	for _, f := range files {
 		check := c.own
-		if linkable[name] {
+		if slices.Contains(linkable, f.name) {
 			check = look
 		}
-		if err := check(filepath.Join(path, name), limit); err != nil {
+		if err := check(filepath.Join(path, f.name), f.limit); err != nil {
 			return err
 		}
 	}

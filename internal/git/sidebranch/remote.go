@@ -7,14 +7,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/override"
 	"github.com/copse-dev/copse/internal/git/program"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -37,23 +36,23 @@ func (e *UnreachableError) Error() string {
 		said, _, _ = strings.Cut(exit.Stderr, "\n")
 		said = strings.TrimPrefix(said, "fatal: ")
 	}
-	return login().ReplaceAllString(fmt.Sprintf("cannot %s the remote: %s", e.Doing, said), "://")
+	return login.Get().ReplaceAllString(fmt.Sprintf("cannot %s the remote: %s", e.Doing, said), "://")
 }
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
 // The supported schemes of addresses.
 var (
-	scheme = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*)://`) })
-	login  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://[^/@\s]*@`) })
-	scp    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^/\\:]+:`) })
+	scheme = lazyregexp.New(`^([A-Za-z][A-Za-z0-9+.-]*)://`)
+	login  = lazyregexp.New(`://[^/@\s]*@`)
+	scp    = lazyregexp.New(`^[^/\\:]+:`)
 )
 
 // check refuses an address that could name a program, and reports whether it is that
 // of a directory on this machine.
 func check(address string) (local bool, err error) {
 	refused := errors.New("its address has an unsupported scheme; use https, ssh, or a path")
-	switch m := scheme().FindStringSubmatch(address); {
+	switch m := scheme.Get().FindStringSubmatch(address); {
 	case address == "":
 		return false, errors.New("it has no address")
 	case strings.HasPrefix(address, "-"), strings.ContainsAny(address, "\n\x00"), strings.Contains(address, "::"):
@@ -68,7 +67,7 @@ func check(address string) (local bool, err error) {
 		return false, refused
 	case filepath.VolumeName(address) != "":
 		return true, nil
-	case scp().MatchString(address):
+	case scp.Get().MatchString(address):
 		return false, nil
 	}
 	return true, nil
@@ -126,7 +125,7 @@ func (b *Branch) side(ctx context.Context, address, option, name string) (side, 
 // which one was found: it must not find another one, with other programs.
 func (b *Branch) other(ctx context.Context, address string) (*git.Repo, error) {
 	dir := address
-	if m := scheme().FindString(address); m != "" {
+	if m := scheme.Get().FindString(address); m != "" {
 		path, err := url.PathUnescape(address[len(m):])
 		if err != nil {
 			return nil, errNoRepository

@@ -32,7 +32,7 @@ func (c *Conn) Rules(ctx context.Context, r remoteurl.Repo, branch string) pullr
 			found.Approvals = max(found.Approvals, s.Parameters.Approvals)
 			found.Resolve = found.Resolve || s.Parameters.Resolve
 			found.CodeOwners = found.CodeOwners || s.Parameters.Owners
-			if what := demands[s.Type]; what != "" && !slices.Contains(found.Other, what) {
+			if what := demand(s.Type); what != "" && !slices.Contains(found.Other, what) {
 				found.Other = append(found.Other, what)
 			}
 		}
@@ -54,12 +54,21 @@ func (c *Conn) Rules(ctx context.Context, r remoteurl.Repo, branch string) pullr
 	return found
 }
 
-// demands are the rules whose fulfillment copse cannot determine, by their type.
-var demands = map[string]string{ //nolint:gochecknoglobals // a constant
-	"required_signatures":     "signed commits",
-	"required_linear_history": "a linear history",
-	"required_deployments":    "deployments",
-	"merge_queue":             "its merge queue",
-	"code_scanning":           "code scanning results",
-	"workflows":               "workflows to pass",
+// demand names a rule whose fulfillment copse cannot determine, by its type; "" for another rule.
+func demand(rule string) string {
+	switch rule {
+	case "required_signatures":
+		return "signed commits"
+	case "required_linear_history":
+		return "a linear history"
+	case "required_deployments":
+		return "deployments"
+	case "merge_queue":
+		return "its merge queue"
+	case "code_scanning":
+		return "code scanning results"
+	case "workflows":
+		return "workflows to pass"
+	}
+	return ""
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/merge/references"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -142,25 +142,23 @@ func (r *Repo) madeSince(ctx context.Context, since, directory string) ([]*commi
 }
 
 var (
-	hashes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`) })
-	picked = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^\(cherry picked from commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)\)$`)
-	})
+	hashes = lazyregexp.New(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+	picked = lazyregexp.New(`(?m)^\(cherry picked from commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)\)$`)
 )
 
-func isHash(word string) bool { return hashes().MatchString(word) }
+func isHash(word string) bool { return hashes.Get().MatchString(word) }
 
 // namedOriginals returns the commits that a message names as "git cherry-pick -x" does.
 func namedOriginals(message string) []string {
 	var named []string
-	for _, match := range picked().FindAllStringSubmatch(message, -1) {
+	for _, match := range picked.Get().FindAllStringSubmatch(message, -1) {
 		named = append(named, match[1])
 	}
 	return named
 }
 
-// twin is a commit that can be an original of another.
-type twin struct {
+// candidate is a commit that can be an original of another.
+type candidate struct {
 	hash string
 	made int64
 }
@@ -171,14 +169,14 @@ func (r *Repo) originals(ctx context.Context, made []*commit, extra []string) (m
 	if len(made) == 0 {
 		return nil, nil
 	}
-	twins, err := r.twins(ctx, made, extra)
+	candidates, err := r.candidates(ctx, made, extra)
 	if err != nil {
 		return nil, err
 	}
 	actions := sync.OnceValues(func() (map[string]string, error) { return r.actions(ctx) })
 	found := map[*commit][]string{}
 	for _, c := range made {
-		for _, t := range twins[c] {
+		for _, t := range candidates[c] {
 			older := t.made < c.made
 			if t.made == c.made { // all within a second
 				action, err := actions()
@@ -207,9 +205,9 @@ func (r *Repo) originals(ctx context.Context, made []*commit, extra []string) (m
 	return found, nil
 }
 
-// twins returns the other commits with the author, the time, and the subject of each commit, in the
+// candidates returns the other commits with the author, the time, and the subject of each commit, in the
 // order in which git created them: those that are or were reachable from a ref, and those in extra.
-func (r *Repo) twins(ctx context.Context, made []*commit, extra []string) (map[*commit][]twin, error) {
+func (r *Repo) candidates(ctx context.Context, made []*commit, extra []string) (map[*commit][]candidate, error) {
 	oldest := made[0].at
 	byAuthor := map[string][]*commit{}
 	for _, c := range made {
@@ -223,7 +221,7 @@ func (r *Repo) twins(ctx context.Context, made []*commit, extra []string) (map[*
 	if err != nil {
 		return nil, err
 	}
-	found := map[*commit][]twin{}
+	found := map[*commit][]candidate{}
 	for line := range strings.SplitSeq(out, "\n") {
 		hash, rest, _ := strings.Cut(line, "\x00")
 		at, author, _ := strings.Cut(rest, "\x00")
@@ -233,12 +231,12 @@ func (r *Repo) twins(ctx context.Context, made []*commit, extra []string) (map[*
 		}
 		for _, c := range byAuthor[author] {
 			if c.hash != hash {
-				found[c] = append(found[c], twin{hash, made})
+				found[c] = append(found[c], candidate{hash, made})
 			}
 		}
 	}
 	for _, list := range found {
-		slices.SortStableFunc(list, func(a, b twin) int { return cmp.Compare(a.made, b.made) })
+		slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(a.made, b.made) })
 	}
 	return found, nil
 }

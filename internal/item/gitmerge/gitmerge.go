@@ -245,9 +245,19 @@ func (r *Repo) merged(ctx context.Context, hashes []string) (m *Merge, err error
 	return m, m.readTrees(ctx, hashes[1], hashes[2])
 }
 
+// maxBases is the maximum number of common commits that are merged for a base. Merges of merges can
+// have exponentially many, and one of them is base enough.
+const maxBases = 20
+
 // commonTree returns the store in the last common commit. Where there are several,
 // they are merged.
 func (r *Repo) commonTree(ctx context.Context, a, b string) (merge.Tree, error) {
+	left := maxBases
+	return r.mergedBases(ctx, a, b, &left)
+}
+
+// mergedBases is commonTree with the number of common commits that can still be merged.
+func (r *Repo) mergedBases(ctx context.Context, a, b string, left *int) (merge.Tree, error) {
 	out, err := r.run(ctx, "merge-base", "--all", a, b)
 	if _, exited := errors.AsType[*xec.ExitError](err); exited {
 		return nil, nil // histories without a common commit
@@ -262,8 +272,11 @@ func (r *Repo) commonTree(ctx context.Context, a, b string) (merge.Tree, error) 
 		if err != nil {
 			return nil, err
 		}
+		if *left--; *left < 0 {
+			break
+		}
 		var common, theirs merge.Tree
-		if common, err = r.commonTree(ctx, bases[0], other); err != nil {
+		if common, err = r.mergedBases(ctx, bases[0], other, left); err != nil {
 			return nil, err
 		}
 		if theirs, err = r.tree(ctx, other); err != nil {

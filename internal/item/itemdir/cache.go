@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
@@ -38,10 +37,10 @@ const (
 
 // cacheFormat begins a cache. It identifies the interpretation of a file. Increase the number when
 // the parser, the folding of texts, or [item.Entry.Append] changes.
-var cacheFormat = "copse items 1 " + runtime.Version() + "\n"
+func cacheFormat() string { return "copse items 1 " + runtime.Version() + "\n" }
 
-// castagnoli is made at its first use, because making it takes 0.1 ms of each start.
-var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
+// castagnoli returns a table that the standard library creates once, which takes 0.1 ms.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // errDamaged is the error of a cache that ends too early or whose checksum is wrong.
 var errDamaged = errors.New("damaged cache")
@@ -84,8 +83,8 @@ func openCache(path string) *cacheReader {
 		return nil
 	}
 	r := &cacheReader{file: file, in: bufio.NewReaderSize(file, 256<<10)}
-	format := make([]byte, len(cacheFormat))
-	if _, err := io.ReadFull(r.in, format); err != nil || string(format) != cacheFormat {
+	format := make([]byte, len(cacheFormat()))
+	if _, err := io.ReadFull(r.in, format); err != nil || string(format) != cacheFormat() {
 		r.close()
 		return nil
 	}
@@ -162,7 +161,7 @@ func (c *cached) file(now stamp) *file {
 	if err != nil {
 		return nil
 	}
-	return &file{id: c.id, inner: c.id, whole: true, entry: entry, stamp: now, settled: true, kept: true}
+	return &file{id: c.id, inner: c.id, whole: true, entry: entry, stamp: now, settled: true, kept: true, bytes: now.size}
 }
 
 // keep writes the cache if it would save much the next time. A cache that cannot be written is
@@ -200,7 +199,7 @@ func (f *file) worthKeeping() bool {
 
 // writeCache writes the records in the order of their numbers.
 func (x *Index) writeCache(out *bufio.Writer) error {
-	if _, err := out.WriteString(cacheFormat); err != nil {
+	if _, err := out.WriteString(cacheFormat()); err != nil {
 		return err
 	}
 	var record, content []byte

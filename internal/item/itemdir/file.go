@@ -21,7 +21,25 @@ type file struct {
 	problems []string
 	stamp    stamp
 	settled  bool
-	kept     bool // it came from the cache
+	kept     bool  // it came from the cache
+	bytes    int64 // the size of the content that was read
+	noSpace  bool  // the other files left no space for it
+}
+
+// held returns how much of the space for all files this one takes.
+func (f *file) held() int64 {
+	if f == nil {
+		return 0
+	}
+	return f.bytes
+}
+
+// without returns 1 if there was no space for the file, otherwise 0.
+func (f *file) without() int {
+	if f.noSpace {
+		return 1
+	}
+	return 0
 }
 
 // misnamed reports whether the number in the content differs from that in the name.

@@ -8,6 +8,7 @@ package itemdir
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
@@ -22,8 +24,12 @@ import (
 	"github.com/copse-dev/copse/internal/spread"
 )
 
-// manyNames is the number of changed files from which reading in parallel is faster.
-const manyNames = 200
+const (
+	// manyNames is the number of changed files from which reading in parallel is faster.
+	manyNames = 200
+	// maxTotal is the default of [Options].MaxTotal.
+	maxTotal = 128 << 20
+)
 
 // Index is the content of the files of a directory of items. It is for one goroutine.
 //
@@ -45,6 +51,11 @@ type Index struct {
 	files       map[string]*file
 	problematic map[string]bool // files with problems
 	snapshot    *item.Snapshot
+	maxTotal    int64
+	total       int64        // the size of the files that are in the snapshot
+	reading     atomic.Int64 // total, and the files that are being read
+	noSpace     int          // the number of files that do not fit
+	changed     bool         // the last update has changed something
 	// unfinished is set while the snapshot has no warnings yet.
 	unfinished bool
 }
@@ -58,6 +69,10 @@ type Options struct {
 	// Cache is the path of a file of [CacheFile] that stores the content of a large directory for
 	// the next process; empty is none.
 	Cache string
+	// MaxTotal is the maximum size of all files together, in bytes; 0 is 128 MiB. A snapshot of them
+	// stays in memory, and a repository can contain gigabytes in a few kilobytes of git's objects.
+	// Files with larger numbers that do not fit are not read, and a warning names each.
+	MaxTotal int64
 	// Now returns the time of the system that the files are on; nil is [time.Now].
 	Now func() time.Time
 }
@@ -66,7 +81,7 @@ type Options struct {
 func Open(dir rooted.Dir, o Options) (*Index, error) {
 	x := &Index{
 		dir: dir, path: dir.Path(), name: o.Name, watching: o.Watching, now: o.Now,
-		files: map[string]*file{}, problematic: map[string]bool{}, snapshot: new(item.Snapshot),
+		files: map[string]*file{}, problematic: map[string]bool{}, snapshot: new(item.Snapshot), maxTotal: cmp.Or(o.MaxTotal, maxTotal),
 	}
 	if x.now == nil {
 		x.now = time.Now
@@ -116,17 +131,22 @@ func (x *Index) Update() (ok bool, err error) {
 	if !x.Current() {
 		return false, nil
 	}
+	x.changed = false
 	if x.watcher == nil {
 		x.watch()
-		return x.Current(), x.scan(nil) // in this order: the directory can have been replaced meanwhile
+		current := x.Current() // before the scan: the directory can be replaced meanwhile
+		err := x.scan(nil)
+		return current && !x.unsettled(), err
 	}
 	names, ok := x.watcher.changed()
 	if !ok {
 		return false, nil
 	}
 	if len(names) > manyNames {
-		return true, x.scan(nil)
+		err := x.scan(nil)
+		return !x.unsettled(), err
 	}
+	x.reading.Store(x.total)
 	changes := map[string]*file{}
 	var buf bytes.Buffer
 	for _, name := range names {
@@ -136,8 +156,11 @@ func (x *Index) Update() (ok bool, err error) {
 		changes[name] = x.look(name, &buf)
 	}
 	x.apply(changes)
-	return true, nil
+	return !x.unsettled(), nil
 }
+
+// unsettled reports whether other files may have the space now than if all were read again.
+func (x *Index) unsettled() bool { return x.changed && x.noSpace > 0 }
 
 // watch starts watching, if that was not tried yet. It does not start immediately, because a
 // program with a single query is faster without it.
@@ -166,15 +189,36 @@ func (x *Index) look(name string, buf *bytes.Buffer) *file {
 // read reads a file; nil if there is none.
 func (x *Index) read(name string, buf *bytes.Buffer) *file {
 	at := x.now()
-	text, from, err := readFile(x.root, name, buf)
-	if errors.Is(err, fs.ErrNotExist) {
+	text, from, err := readFile(x.root, name, buf, func(size int64) bool { return x.reserve(name, size) })
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	}
-	if err != nil {
+	case errors.Is(err, errNoSpace):
+		f := x.withoutSpace(name, from)
+		f.settled = from.settled(at)
+		return f
+	case err != nil:
 		return broken(name, err)
 	}
 	f := parse(name, text)
-	f.stamp, f.settled = from, from.settled(at)
+	f.stamp, f.settled, f.bytes = from, from.settled(at), from.size
+	return f
+}
+
+// reserve reserves the space for a file, and reports whether there is enough.
+func (x *Index) reserve(name string, size int64) bool {
+	more := size - x.files[name].held()
+	if x.reading.Add(more) > x.maxTotal && more > 0 {
+		x.reading.Add(-more)
+		return false
+	}
+	return true
+}
+
+// withoutSpace returns a file that was not read, because the others left no space for it.
+func (x *Index) withoutSpace(name string, from stamp) *file {
+	f := broken(name, fmt.Errorf("is not read: the items together would have more than the %.4g MiB allowed; shorten or delete the largest ones", float64(x.maxTotal)/(1<<20)))
+	f.stamp, f.noSpace = from, true
 	return f
 }
 
@@ -203,7 +247,8 @@ func (x *Index) scan(before *cacheReader) error {
 	for part := range slices.Chunk(listed, atOnce) {
 		changes := map[string]*file{}
 		last, _ := Number(part[len(part)-1].Name())
-		for i, f := range x.examineAll(part, before.through(last)) {
+		x.reading.Store(x.total)
+		for i, f := range x.inOrder(part, x.examineAll(part, before.through(last))) {
 			name := part[i].Name()
 			present[name] = true
 			if f != x.files[name] {
@@ -235,12 +280,37 @@ func (x *Index) examineAll(listed []fs.DirEntry, known map[string]*cached) []*fi
 	})
 }
 
+// inOrder returns listed files, of which those with the smallest numbers have the space: the files
+// were read at the same time, and got it in any order.
+func (x *Index) inOrder(listed []fs.DirEntry, files []*file) []*file {
+	if !slices.ContainsFunc(files, func(f *file) bool { return f != nil && f.noSpace }) {
+		return files
+	}
+	x.reading.Store(x.total)
+	var buf bytes.Buffer
+	for i, f := range files {
+		name := listed[i].Name()
+		switch {
+		case f == nil, f == x.files[name]:
+		case f.noSpace:
+			files[i] = x.look(name, &buf)
+		case !x.reserve(name, f.held()):
+			files[i] = x.withoutSpace(name, f.stamp)
+			files[i].settled = f.settled
+		}
+	}
+	return files
+}
+
 // examine returns a listed file: the known one or the cached one, if it has not changed.
 func (x *Index) examine(d fs.DirEntry, before *cached, buf *bytes.Buffer) *file {
 	known := x.files[d.Name()]
 	if known == nil && before != nil {
 		if info, err := x.root.Lstat(d.Name()); err == nil && info.Mode().IsRegular() {
 			known = before.file(stampOf(info))
+		}
+		if known != nil && !x.reserve(d.Name(), known.held()) {
+			return x.withoutSpace(d.Name(), known.stamp)
 		}
 		if known != nil {
 			return known
@@ -273,10 +343,15 @@ func (x *Index) take(changes map[string]*file) {
 	if len(changes) == 0 {
 		return
 	}
+	x.changed = true
 	entries := map[item.ID]*item.Entry{}
 	for name, f := range changes {
-		if old := x.files[name]; old != nil && old.id != 0 {
-			entries[old.id] = nil
+		if old := x.files[name]; old != nil {
+			x.total -= old.held()
+			x.noSpace -= old.without()
+			if old.id != 0 {
+				entries[old.id] = nil
+			}
 		}
 		if f == nil {
 			delete(x.files, name)
@@ -284,6 +359,8 @@ func (x *Index) take(changes map[string]*file) {
 			continue
 		}
 		x.files[name] = f
+		x.total += f.held()
+		x.noSpace += f.without()
 		if f.id != 0 {
 			entries[f.id] = f.entry
 			f.entry = nil

@@ -1,9 +1,11 @@
 package itemdir_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemdir"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -26,20 +29,28 @@ func TestUpdateMatchesFreshIndex(t *testing.T) {
 				n++
 				dir := filepath.Join(base, fmt.Sprint(n))
 				must(rt, os.Mkdir(dir, 0o755))
-				kept, err := itemdir.Open(rooted.Dir{Wall: dir, Name: "."}, itemdir.Options{Name: "items", Watching: watching})
-				must(rt, err)
-				defer kept.Close()
+				space := rapid.SampledFrom([]int64{0, 70, 40}).Draw(rt, "space")
+				open := func(watching bool) *itemdir.Index {
+					x, err := itemdir.Open(rooted.Dir{Wall: dir, Name: "."}, itemdir.Options{Name: "items", Watching: watching, MaxTotal: space})
+					must(rt, err)
+					return x
+				}
+				kept := open(watching)
+				defer func() { kept.Close() }()
 				for range rapid.IntRange(1, 6).Draw(rt, "rounds") {
 					for range rapid.IntRange(0, 4).Draw(rt, "changes") {
 						change(rt, dir)
 					}
 					ok, err := kept.Update()
 					must(rt, err)
-					if !ok {
-						rt.Fatal("the folder is still the one that was opened")
+					if !ok && space == 0 {
+						rt.Fatal("the directory is still the one that was opened")
 					}
-					fresh, err := itemdir.Open(rooted.Dir{Wall: dir, Name: "."}, itemdir.Options{Name: "items"})
-					must(rt, err)
+					if !ok {
+						kept.Close()
+						kept = open(watching)
+					}
+					fresh := open(false)
 					if d := cmp.Diff(all(fresh), all(kept)); d != "" {
 						rt.Fatalf("the kept index (+) differs from a fresh one (-):\n%s", d)
 					}
@@ -81,9 +92,44 @@ func all(x *itemdir.Index) []string {
 	return said
 }
 
-func must(t *rapid.T, err error) {
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, err error,
+) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The items with the smallest numbers have the space, however the files were read; the others are
+// warnings.
+func TestMaxTotal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const size, all = 100, 500
+	for i := 1; i <= all; i++ {
+		text := fmt.Sprintf("---\nid: %d\ntitle: a\n---\n", i)
+		must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.md", i)), []byte(fmt.Sprintf("%-*s", size, text)), 0o600))
+	}
+	x, err := itemdir.Open(rooted.Dir{Wall: dir, Name: "."}, itemdir.Options{Name: "items", MaxTotal: 250*size + size/2})
+	must(t, err)
+	defer x.Close()
+	for i := 1; i <= all; i++ {
+		_, err := x.Find(item.ID(i))
+		switch broken, _ := errors.AsType[*storage.BrokenError](err); {
+		case i <= 250 && err != nil:
+			t.Errorf("item %d: %v", i, err)
+		case i > 250 && (broken == nil || !strings.Contains(broken.Reason, "is not read: the items together")):
+			t.Errorf("item %d: error is %v", i, err)
+		}
+	}
+	if warnings := x.Snapshot().Warnings; len(warnings) != all-250 || x.Largest() != all {
+		t.Errorf("%d warnings, the largest number is %d", len(warnings), x.Largest())
+	}
+	must(t, os.Remove(filepath.Join(dir, "7.md")))
+	if ok, err := x.Update(); ok || err != nil {
+		t.Errorf("another item has the space: %v, %v", ok, err)
 	}
 }

@@ -15,14 +15,17 @@ import (
 // ReadFile reads a complete file of root. Errors name no path, and continue after the name of the
 // file; a missing one is fs.ErrNotExist.
 func ReadFile(root *os.Root, name string) (string, error) {
-	text, _, err := readFile(root, name, new(bytes.Buffer))
+	text, _, err := readFile(root, name, new(bytes.Buffer), func(int64) bool { return true })
 	return text, err
 }
 
-// readFile reads a file of root whole, by way of buf. The stamp is from before,
-// so that a change while it is read gives the file another one. Errors are those of
-// [ReadFile].
-func readFile(root *os.Root, name string, buf *bytes.Buffer) (text string, from stamp, err error) {
+// errNoSpace reports that a file does not fit.
+var errNoSpace = errors.New("does not fit")
+
+// readFile reads a complete file of root into buf, if it fits: see there for the size. The stamp is
+// from before, so that a change while it is read gives the file another one. Errors are those of
+// [ReadFile], and errNoSpace.
+func readFile(root *os.Root, name string, buf *bytes.Buffer, fits func(size int64) bool) (text string, from stamp, err error) {
 	file, err := root.OpenFile(name, openFlags, 0)
 	if err != nil {
 		return "", stamp{}, Unreadable(err)
@@ -38,6 +41,9 @@ func readFile(root *os.Root, name string, buf *bytes.Buffer) (text string, from 
 	from = stampOf(info)
 	if from.size > ticfile.MaxSize {
 		return "", from, fmt.Errorf("has %d bytes; the limit is %d", from.size, ticfile.MaxSize)
+	}
+	if !fits(from.size) {
+		return "", from, errNoSpace
 	}
 	buf.Reset()
 	buf.Grow(int(from.size) + bytes.MinRead) // or it would grow at the end of the file

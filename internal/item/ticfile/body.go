@@ -1,12 +1,11 @@
 package ticfile
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // The lines that make the structure of a body.
@@ -159,36 +158,36 @@ func (b *body) encode(text string) string {
 
 // What is escaped: with the backslash that it has or gets.
 var (
-	headingEscape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#(\\*)# Comments`) })
-	fenceEscape   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(\\*)---$`) })
+	headingEscape = lazyregexp.New(`#(\\*)# Comments`)
+	fenceEscape   = lazyregexp.New(`(?m)^(\\*)---$`)
 )
 
 func escapeDescription(s string) string {
 	if !strings.Contains(s, "# Comments") {
 		return s
 	}
-	return headingEscape().ReplaceAllString(s, `#\$1# Comments`)
+	return headingEscape.Get().ReplaceAllString(s, `#\$1# Comments`)
 }
 
 func unescapeDescription(s string) string {
 	if !strings.Contains(s, `\# Comments`) {
 		return s
 	}
-	return headingEscape().ReplaceAllStringFunc(s, dropBackslash)
+	return headingEscape.Get().ReplaceAllStringFunc(s, dropBackslash)
 }
 
 func escapeComment(s string) string {
 	if !strings.Contains(s, fence) {
 		return s
 	}
-	return fenceEscape().ReplaceAllString(s, `\$1---`)
+	return fenceEscape.Get().ReplaceAllString(s, `\$1---`)
 }
 
 func unescapeComment(s string) string {
 	if !strings.Contains(s, `\`+fence) {
 		return s
 	}
-	return fenceEscape().ReplaceAllStringFunc(s, dropBackslash)
+	return fenceEscape.Get().ReplaceAllStringFunc(s, dropBackslash)
 }
 
 func dropBackslash(s string) string { return strings.Replace(s, `\`, "", 1) }

@@ -51,6 +51,10 @@ import (
 // MaxSize is the size of the largest file that is read or written.
 const MaxSize = 8 << 20
 
+// maxFront is the maximum size of the front matter, which every list of items needs. It has space
+// for more than ten thousand labels or dependencies.
+const maxFront = 256 << 10
+
 // The keys of the front matter, as tic orders them.
 const (
 	keyID        = "id"
@@ -112,6 +116,9 @@ func parse(text string) (*File, error) {
 	front, rest, ok := cutFront(text)
 	if !ok {
 		return nil, errors.New("has no line --- after the front matter")
+	}
+	if len(front) > maxFront {
+		return nil, fmt.Errorf("has %d bytes of front matter; the limit is %d", len(front), maxFront)
 	}
 	f.closing, f.body.text = cutLine(rest)
 	if strings.TrimRight(bare(f.closing), " \t") != fence {
@@ -196,7 +203,13 @@ func (f *File) Text() (string, error) {
 	if f.body.text != "" && !strings.HasSuffix(closing, "\n") {
 		closing = bare(closing) + f.body.newline // a file can end in the middle of a break
 	}
-	text := f.opening + f.front.Text() + closing + f.body.text
+	front := f.front.Text()
+	if len(front) > maxFront {
+		return "", &item.InvalidError{
+			Problem: fmt.Sprintf("The title, the labels, the dependencies, and the other fields of the item would have %d bytes, more than the %d (256 KiB) allowed", len(front), maxFront),
+		}
+	}
+	text := f.opening + front + closing + f.body.text
 	if len(text) > MaxSize {
 		return "", &item.InvalidError{
 			Problem: fmt.Sprintf("The item would have %d bytes, more than the %d (8 MiB) allowed for all of it", len(text), MaxSize),

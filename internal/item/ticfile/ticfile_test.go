@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -326,12 +327,30 @@ func TestProblems(t *testing.T) {
 
 func TestTooLargeToWrite(t *testing.T) {
 	t.Parallel()
-	f, err := ticfile.New(item.Item{Summary: item.Summary{ID: 1, Title: strings.Repeat("x", ticfile.MaxSize)}})
-	if err != nil {
-		t.Fatal(err)
+	for want, it := range map[string]item.Item{
+		"(8 MiB)":   {Summary: item.Summary{ID: 1, Title: "x"}, Description: strings.Repeat("x", ticfile.MaxSize)},
+		"(256 KiB)": {Summary: item.Summary{ID: 1, Title: "x", DependsOn: slices.Repeat([]item.ID{1_000_000}, 20_000)}},
+	} {
+		f, err := ticfile.New(it)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Text(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
-	if _, err := f.Text(); err == nil || !strings.Contains(err.Error(), "8 MiB") {
-		t.Errorf("got %v", err)
+}
+
+// Ten thousand dependencies are fine. A front matter of megabytes is refused before it is read.
+func TestLargeFrontMatter(t *testing.T) {
+	t.Parallel()
+	text := func(n int) string { return "---\nid: 1\ndepends_on:\n" + strings.Repeat("- \"12345\"\n", n) + "---\n" }
+	it, problems, err := parse(t, text(10_000)).Item()
+	if err != nil || len(problems) > 0 || len(it.DependsOn) != 10_000 {
+		t.Errorf("%d dependencies, %v, %v", len(it.DependsOn), problems, err)
+	}
+	if _, err := ticfile.Parse(text(100_000)); err == nil || !strings.Contains(err.Error(), "bytes of front matter; the limit is 262144") {
+		t.Errorf("error is %v", err)
 	}
 }
 

@@ -281,11 +281,14 @@ func target(href string) string {
 	case "javascript", "vbscript", "data":
 		return ""
 	}
-	return targetEscapes.Replace(href)
+	return escaped(href)
 }
 
-var targetEscapes = strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E",
-	"|", "%7C", `\`, "%5C", "`", "%60", "[", "%5B", "]", "%5D", "*", "%2A", "\u00a0", "%C2%A0")
+// escaped returns an address without characters that have a meaning in Markdown.
+func escaped(href string) string {
+	return strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E",
+		"|", "%7C", `\`, "%5C", "`", "%60", "[", "%5B", "]", "%5D", "*", "%2A", "\u00a0", "%C2%A0").Replace(href)
+}
 
 // date returns the day of a timestamp in milliseconds, or else the text itself.
 func date(timestamp string) string {

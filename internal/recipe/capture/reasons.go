@@ -2,13 +2,12 @@ package capture
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 const (
@@ -22,15 +21,13 @@ const (
 
 // mistake finds the lines in which compilers, linters, test runners, and just report errors: an
 // error word in a typical place, a position in a file, or the mark of a failed test.
-var mistake = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i:^\s*(?:\S+:\s*)?(?:fatal|panic|fatal error|uncaught|unhandled|traceback|segmentation fault|exception)\b` +
-		`|\b(?:error|errors?\[\w+\]|failure|failed)\s*:` +
-		`|^\s*error\b` +
-		`|^\S+: (?:command not found|no such file or directory|permission denied))` +
-		`|^\s*(?:--- FAIL|FAIL\b|FAILED\b|not ok\b|E   |✗|✖|×|● )` +
-		`|\b[A-Z]\w*(?:Error|Exception)\b` +
-		`|^\s*\S+\.\w+:\d+(?::\d+)?: `)
-})
+var mistake = lazyregexp.New(`(?i:^\s*(?:\S+:\s*)?(?:fatal|panic|fatal error|uncaught|unhandled|traceback|segmentation fault|exception)\b` +
+	`|\b(?:error|errors?\[\w+\]|failure|failed)\s*:` +
+	`|^\s*error\b` +
+	`|^\S+: (?:command not found|no such file or directory|permission denied))` +
+	`|^\s*(?:--- FAIL|FAIL\b|FAILED\b|not ok\b|E   |✗|✖|×|● )` +
+	`|\b[A-Z]\w*(?:Error|Exception)\b` +
+	`|^\s*\S+\.\w+:\d+(?::\d+)?: `)
 
 // suspect reports whether a line can match [mistake]. Most lines cannot, and the expression
 // takes microseconds for each of them.
@@ -96,7 +93,7 @@ func (e *explanation) consider() {
 	}
 	line := strings.TrimRight(clean(e.line), " \t")
 	e.line = e.line[:0]
-	if !mistake().MatchString(line) || slices.Contains(e.first, line) || slices.Contains(e.last, line) {
+	if !mistake.Get().MatchString(line) || slices.Contains(e.first, line) || slices.Contains(e.last, line) {
 		return
 	}
 	if len(e.first) < maxReasons-lastReasons {

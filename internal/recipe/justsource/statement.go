@@ -4,7 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // statement is an import or a module in a justfile.
@@ -22,24 +23,20 @@ type statement struct {
 // In a justfile, a statement begins at the start of a line, or after a byte order mark.
 // Whitespace is spaces, tabs, and line ends after a backslash.
 var (
-	keyword = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^(?:\x{FEFF})?(import|mod)(?:[^A-Za-z0-9_-]|\z)`)
-	})
-	blank  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[ \t]|\\\r?\n)*`) })
-	word   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*`) })
-	ending = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\r?\n|#|\z)`) })
+	keyword = lazyregexp.New(`(?m)^(?:\x{FEFF})?(import|mod)(?:[^A-Za-z0-9_-]|\z)`)
+	blank   = lazyregexp.New(`^(?:[ \t]|\\\r?\n)*`)
+	word    = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*`)
+	ending  = lazyregexp.New(`^(?:\r?\n|#|\z)`)
 )
 
 // function finds text that looks like the definition of a function.
-var function = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^(?:\x{FEFF})?([A-Za-z_][A-Za-z0-9_-]*)(?:\s|\\\r?\n)*\([^)]*\)(?:\s|\\\r?\n)*:=`)
-})
+var function = lazyregexp.New(`(?m)^(?:\x{FEFF})?([A-Za-z_][A-Za-z0-9_-]*)(?:\s|\\\r?\n)*\([^)]*\)(?:\s|\\\r?\n)*:=`)
 
 // Functions returns the names of the functions that the sources define.
 func (s *Sources) Functions() []string {
 	var names []string
 	for _, text := range s.texts {
-		for _, found := range function().FindAllStringSubmatch(text, -1) {
+		for _, found := range function.Get().FindAllStringSubmatch(text, -1) {
 			names = append(names, found[1])
 		}
 	}
@@ -54,7 +51,7 @@ const maxKeywords = 1000
 // one, in a string of several lines: one file too many is better than one too few. It returns false if
 // there are too many.
 func statements(text string) ([]statement, bool) {
-	found := keyword().FindAllStringSubmatchIndex(text, maxKeywords+1)
+	found := keyword.Get().FindAllStringSubmatchIndex(text, maxKeywords+1)
 	if len(found) > maxKeywords {
 		return nil, false
 	}
@@ -95,21 +92,21 @@ func (r *scanner) accept(prefix string) bool {
 // understand reads the statement after its keyword. It returns false for a recipe or a variable
 // with the name of the keyword.
 func (r *scanner) understand(s *statement, module bool) bool {
-	r.skip(blank())
+	r.skip(blank.Get())
 	s.optional = r.accept("?")
-	r.skip(blank())
+	r.skip(blank.Get())
 	if module {
-		if s.module = r.skip(word()); s.module == "" {
+		if s.module = r.skip(word.Get()); s.module == "" {
 			return false
 		}
-		r.skip(blank())
-		if ending().MatchString(r.text[r.at:]) {
+		r.skip(blank.Get())
+		if ending.Get().MatchString(r.text[r.at:]) {
 			return true
 		}
 	}
 	s.from = r.at
-	if prefix := r.skip(word()); prefix != "" {
-		r.skip(blank())
+	if prefix := r.skip(word.Get()); prefix != "" {
+		r.skip(blank.Get())
 		s.problem = "its path is a string with a prefix, which depends on the environment; write a plain string"
 	}
 	path, ok, problem := r.quoted()

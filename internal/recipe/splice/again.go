@@ -2,10 +2,11 @@ package splice
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/copse-dev/copse/internal/lazyregexp"
+	"github.com/copse-dev/copse/internal/recipe/splice/evaluation"
 )
 
 // ReadAgain is the reason for a parameter that a recipe protects, but a second reader does not. The
@@ -14,9 +15,7 @@ const ReadAgain = "the recipe passes it to just, eval, or sh -c, which can read 
 
 // readers matches commands that pass their arguments on as code: eval and sh -c to a shell, and just
 // to a recipe, which can insert them.
-var readers = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[^\w.-])(?:eval|just|(?:ba|da|a|z|k|mk)?sh[ \t](?:[^\n|&;]*[ \t])?-\w*c)(?:$|[^\w.-])`)
-})
+var readers = lazyregexp.New(`(?:^|[^\w.-])(?:eval|just|(?:ba|da|a|z|k|mk)?sh[ \t](?:[^\n|&;]*[ \t])?-\w*c)(?:$|[^\w.-])`)
 
 // readAgain finds parameters in the commands of a body that read their arguments again. In a script,
 // a value can reach such a command through any line; in other recipes, each line is separate.
@@ -57,14 +56,17 @@ func (r *recipe) passed(lines [][]any) {
 		inserted, variables = ReadAgain, ReadAgain
 	} else if r.uses(lines) {
 		if shell := r.shellName(); shell != "" {
-			inserted, variables = evaluates(r.rendered(lines), shell)
+			inserted, variables = evaluation.Unparsed, evaluation.Unparsed
+			if text, fits := r.rendered(lines); fits {
+				inserted, variables = evaluation.Of(text, shell)
+			}
 		}
 	}
 	for _, line := range lines {
 		if inserted != "" {
 			r.markAll(line, inserted)
 		}
-		if variables == "" || !strings.Contains(texts(line), "$") {
+		if variables == "" || r.all || !strings.Contains(texts(line), "$") {
 			continue
 		}
 		for _, p := range r.Parameters {
@@ -72,6 +74,7 @@ func (r *recipe) passed(lines [][]any) {
 				r.mark(p.Name, variables)
 			}
 		}
+		r.all = true // the first reason stays, so once is enough
 	}
 }
 
@@ -110,57 +113,68 @@ func (r *recipe) interpreter(name string) bool {
 	})
 }
 
-// rendered returns the text of lines with known values, and a mark for each other value.
-func (r *recipe) rendered(lines [][]any) string {
+// rendered returns the text of lines with known values, and a mark for each other value. It does not
+// build a text that is too long to parse.
+func (r *recipe) rendered(lines [][]any) (text string, fits bool) {
 	var all strings.Builder
 	for i, line := range lines {
 		for n, fragment := range line {
-			rendered := r.render(fragment)
-			if i == 0 && n == 0 && !r.isScript() {
-				rendered = strings.TrimLeft(rendered, "@-?") // which are for just
+			if text, ok := fragment.(string); ok && i == 0 && n == 0 && !r.isScript() {
+				fragment = strings.TrimLeft(text, "@-?") // which are for just
 			}
-			all.WriteString(rendered)
+			if !r.render(fragment, &all) {
+				return "", false
+			}
 		}
 		all.WriteByte('\n')
 	}
-	return all.String()
+	return all.String(), true
 }
 
-// render returns the text of a fragment of a line, or of an expression in it.
-func (r *recipe) render(e any) string {
+// render writes the text of a fragment of a line, or of an expression in it. It reports whether the
+// whole text is short enough to parse.
+func (r *recipe) render(e any, to *strings.Builder) bool {
+	text := evaluation.Value
 	switch e := e.(type) {
 	case string:
-		return e
+		text = e
 	case []any:
-		if name, ok := variable(e); ok {
-			if known, ok := r.module.Assignments[name].Value.(string); ok && !r.has(name) {
-				return known
-			}
-			return value
-		}
 		op := ""
 		if len(e) > 0 {
 			op, _ = e[0].(string)
 		}
+		parts := e
 		switch {
-		case op == "concatenate" || op == "format":
-			var parts strings.Builder
-			for _, part := range e[1:] {
-				parts.WriteString(r.render(part))
+		case op == "variable":
+			name, _ := variable(e)
+			if known, isConstant, fits := r.module.constant(name); isConstant && !r.has(name) {
+				if !fits {
+					return false
+				}
+				text = known
 			}
-			return parts.String()
-		case len(e) == 1 && op == "": // the braces around an expression
-			return r.render(e[0])
+			parts = nil
+		case op == "concatenate" || op == "format":
+			parts = e[1:]
+		case len(e) != 1 || op != "": // no braces around an expression
+			parts = nil
+		}
+		if len(parts) > 0 {
+			return !slices.ContainsFunc(parts, func(part any) bool { return !r.render(part, to) })
 		}
 	}
-	return value
+	if to.Len()+len(text) > evaluation.MaxScript {
+		return false
+	}
+	to.WriteString(text)
+	return true
 }
 
 // reads reports whether a fragment of a body, or an expression, has such a command.
 func (r *recipe) reads(e any) bool {
 	switch e := e.(type) {
 	case string:
-		return readers().MatchString(e)
+		return readers.Get().MatchString(e)
 	case []any:
 		if callee(e) == "just_executable" {
 			return true

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/recipe/splice/evaluation"
 )
 
 // The reasons why a parameter is spliced.
@@ -141,7 +143,8 @@ func (r *recipe) operation(op string, e []any, s scanner, inserted bool) scanner
 			if inserted {
 				r.mark(name, unquoted)
 			}
-		} else if known, ok := r.module.Assignments[name].Value.(string); ok {
+		} else if known, isConstant, fits := r.module.constant(name); isConstant {
+			s.large = s.large || !fits
 			s.feed(known)
 			return s
 		}
@@ -182,8 +185,11 @@ func (r *recipe) call(e []any, s scanner, inserted bool) scanner {
 	case name == "quote":
 		if inserted && !s.protects() {
 			reason := inQuotes
-			if s.other {
+			switch {
+			case s.other:
 				reason = notShell
+			case s.large:
+				reason = evaluation.Unparsed
 			}
 			r.markAll(e[2:], reason)
 		}

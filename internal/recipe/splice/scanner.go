@@ -1,6 +1,10 @@
 package splice
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/copse-dev/copse/internal/recipe/splice/evaluation"
+)
 
 // scanner follows a POSIX shell script, as far as is necessary to decide whether a word that begins
 // at the current position, in single quotation marks, is read as one word.
@@ -15,6 +19,8 @@ type scanner struct {
 	comment bool
 	// unsupported means that the script has something that the scanner does not support.
 	unsupported bool
+	// large means that the text is too long to scan.
+	large bool
 	// other means that it is not a POSIX shell script at all.
 	other bool
 	// patterns means that there was a case statement, whose patterns end with a parenthesis.
@@ -23,7 +29,7 @@ type scanner struct {
 
 // protects reports whether quote() protects a value at the current position.
 func (s *scanner) protects() bool {
-	return !s.unsupported && !s.escaped && !s.comment && s.last != '$' && (s.open == "" || s.top() == '(')
+	return !s.unsupported && !s.large && !s.escaped && !s.comment && s.last != '$' && (s.open == "" || s.top() == '(')
 }
 
 // value skips a value that does not change the open constructs.
@@ -44,23 +50,28 @@ func (s *scanner) top() byte {
 	return s.open[len(s.open)-1]
 }
 
-func (s *scanner) push(c byte) { s.open += string(c) }
-func (s *scanner) pop()        { s.open = s.open[:len(s.open)-1] }
+func (s *scanner) push(c byte) {
+	if len(s.open) == evaluation.MaxNesting {
+		s.unsupported = true
+		return
+	}
+	s.open += string(c)
+}
+
+func (s *scanner) pop() { s.open = s.open[:len(s.open)-1] }
 
 // feed reads text.
 func (s *scanner) feed(text string) {
 	if strings.Contains(text, "case") {
 		s.patterns = true
 	}
-	for i := range len(text) {
+	for i := 0; i < len(text) && !s.unsupported && !s.large; i++ {
 		s.next(text[i])
 	}
 }
 
 func (s *scanner) next(c byte) {
 	switch {
-	case s.unsupported:
-		return
 	case s.escaped:
 		s.escaped = false
 		if c != '\n' {
@@ -172,5 +183,6 @@ func merge(a, b scanner) scanner {
 	a.inWord = a.inWord && b.inWord
 	a.unsupported = a.unsupported || b.unsupported
 	a.patterns = a.patterns || b.patterns
+	a.large = a.large || b.large
 	return a
 }

@@ -14,12 +14,13 @@ package splice
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // Recipes are the spliced parameters of each recipe, with the reason: the first key is
@@ -45,6 +46,8 @@ type module struct {
 	functions map[string]bool
 	// Values of assignments can use each other many times, so what they are is decided once.
 	unknown, reading map[string]bool
+	// constants limits the text of constants that recipes insert, for the whole justfile.
+	constants *budget
 }
 
 // command is a program that runs a recipe's lines or its script.
@@ -62,7 +65,7 @@ func (c command) shell() bool {
 	for i, arg := range c.Arguments {
 		named := i > 0 && strings.HasSuffix(c.Arguments[i-1], "o") && !strings.ContainsAny(arg, " \t\n")
 		last := i == len(c.Arguments)-1
-		if !options().MatchString(arg) && !named || strings.HasSuffix(arg, "c") && options().MatchString(arg) && !last {
+		if !options.Get().MatchString(arg) && !named || strings.HasSuffix(arg, "c") && options.Get().MatchString(arg) && !last {
 			return false
 		}
 	}
@@ -70,7 +73,7 @@ func (c command) shell() bool {
 }
 
 // options matches short options, such as -eu and +x.
-var options = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A[-+][a-zA-Z]+\z`) })
+var options = lazyregexp.New(`\A[-+][a-zA-Z]+\z`)
 
 type recipe struct {
 	Attributes   []any   `json:"attributes"`
@@ -89,7 +92,9 @@ type recipe struct {
 	Script bool `json:"shebang"`
 
 	module  *module
+	named   map[string]bool   // the parameters; nil until has needs them
 	spliced map[string]string // nil until known
+	all     bool              // marks of variables are complete
 }
 
 // Analyze returns the spliced parameters. Functions are the names of those that the justfile and
@@ -103,17 +108,17 @@ func Analyze(dump []byte, functions []string) (Recipes, error) {
 	for _, name := range functions {
 		known[name] = true
 	}
-	top.define(known)
+	top.define(known, &budget{left: maxConstants})
 	found := Recipes{}
 	top.each("", func(name string, r *recipe) { found[name] = r.analyze() })
 	return found, nil
 }
 
 // define sets the justfile's functions in a module and its submodules.
-func (m *module) define(functions map[string]bool) {
-	m.functions, m.unknown, m.reading = functions, map[string]bool{}, map[string]bool{}
+func (m *module) define(functions map[string]bool, constants *budget) {
+	m.functions, m.unknown, m.reading, m.constants = functions, map[string]bool{}, map[string]bool{}, constants
 	for _, sub := range m.Modules {
-		sub.define(functions)
+		sub.define(functions, constants)
 	}
 }
 
@@ -128,16 +133,16 @@ func (m *module) once(known map[string]bool, name string, is func(*recipe, any) 
 	return known[name]
 }
 
-// each calls do with every recipe of a module and its submodules.
+// each calls do with every recipe of a module and its submodules, in the same order each time.
 func (m *module) each(prefix string, do func(string, *recipe)) {
 	for _, r := range m.Recipes {
 		r.module = m
 	}
-	for name, r := range m.Recipes {
-		do(prefix+name, r)
+	for _, name := range slices.Sorted(maps.Keys(m.Recipes)) {
+		do(prefix+name, m.Recipes[name])
 	}
-	for name, sub := range m.Modules {
-		sub.each(prefix+name+"::", do)
+	for _, name := range slices.Sorted(maps.Keys(m.Modules)) {
+		m.Modules[name].each(prefix+name+"::", do)
 	}
 }
 
@@ -178,7 +183,7 @@ func (r *recipe) analyze() map[string]string {
 	for _, p := range slices.Backward(r.Parameters) {
 		r.expression(p.Default, scanner{unsupported: true}, false)
 		if _, ok := r.spliced[p.Name]; ok {
-			r.markAll(p.Default, fmt.Sprintf("the default value of %s uses it, and %s", p.Name, r.spliced[p.Name]))
+			r.markAll(p.Default, because(fmt.Sprintf("the default value of %s uses it", p.Name), r.spliced[p.Name]))
 		}
 	}
 	return r.spliced
@@ -218,12 +223,13 @@ func (r *recipe) mentioned(e any) []string {
 }
 
 func (r *recipe) has(name string) bool {
-	for _, p := range r.Parameters {
-		if p.Name == name {
-			return true
+	if r.named == nil {
+		r.named = make(map[string]bool, len(r.Parameters))
+		for _, p := range r.Parameters {
+			r.named[p.Name] = true
 		}
 	}
-	return false
+	return r.named[name]
 }
 
 // variable returns the name if an expression is one.
@@ -263,7 +269,7 @@ func (r *recipe) dependencies() {
 			}
 			p := to.Parameters[min(i, len(to.Parameters)-1)]
 			if reason, ok := spliced[p.Name]; ok {
-				r.markAll(e, fmt.Sprintf("the recipe passes it on to %s as %s, and %s", d.Recipe, p.Name, reason))
+				r.markAll(e, because(fmt.Sprintf("the recipe passes it on to %s as %s", d.Recipe, p.Name), reason))
 			}
 		}
 	}

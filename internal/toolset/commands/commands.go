@@ -326,7 +326,7 @@ func (prompt) OK(out ExecuteOut) (toolset.Result, error) {
 	if out.Cut != "" {
 		res.Text = append(res.Text, out.Cut)
 	}
-	if note := lacking(out.Missing); note != "" {
+	if note := listVariables(out.Missing); note != "" {
 		res.Text = append(res.Text, note)
 	}
 	return res, nil

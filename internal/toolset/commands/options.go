@@ -103,8 +103,8 @@ func textOf(raw json.RawMessage) (string, error) {
 	return string(raw), nil
 }
 
-// lacking names the variables without a value, "" if all have one.
-func lacking(missing []string) string {
+// listVariables names the variables without a value, "" if all have one.
+func listVariables(missing []string) string {
 	if len(missing) == 0 {
 		return ""
 	}

@@ -46,14 +46,21 @@ func parentOf(pid int) int {
 	return parent
 }
 
+// constants are read at their first use.
+var constants struct { //nolint:gochecknoglobals // they never change
+	boot, space       sync.Once
+	bootID, spaceName string
+}
+
 // bootID names this start of the system, since which process starts are counted.
-var bootID = sync.OnceValue(func() string { //nolint:gochecknoglobals // a constant
-	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return ""
-	}
-	return string(bytes.TrimSpace(text))
-})
+func bootID() string {
+	constants.boot.Do(func() {
+		if text, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
+			constants.bootID = string(bytes.TrimSpace(text))
+		}
+	})
+	return constants.bootID
+}
 
 // Started returns a text that differs between all processes that ever had a number: the
 // system's boot and the clock tick in which the process started. It is "" if there is no
@@ -91,10 +98,11 @@ func Marked(variable string) []*os.Process {
 }
 
 // space names this start of the system and the processes that are seen from here.
-var space = sync.OnceValue(func() string { //nolint:gochecknoglobals // a constant
-	namespace, err := os.Readlink("/proc/self/ns/pid")
-	if err != nil {
-		return ""
-	}
-	return bootID() + "/" + namespace
-})
+func space() string {
+	constants.space.Do(func() {
+		if namespace, err := os.Readlink("/proc/self/ns/pid"); err == nil {
+			constants.spaceName = bootID() + "/" + namespace
+		}
+	})
+	return constants.spaceName
+}

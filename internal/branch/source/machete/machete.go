@@ -15,13 +15,12 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/copse-dev/copse/internal/branch/source"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/regular"
 )
 
@@ -86,7 +85,7 @@ func paths(r source.Repo) ([]string, error) {
 }
 
 // number finds the pull request in an annotation, as git-machete writes it.
-var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bPR #([1-9][0-9]{0,9})\b`) })
+var number = lazyregexp.New(`\bPR #([1-9][0-9]{0,9})\b`)
 
 // Parse reads the text of a layout.
 func Parse(text string) (source.Record, error) {
@@ -136,7 +135,7 @@ func Parse(text string) (source.Record, error) {
 
 // pullRequest returns the number in an annotation, 0 for none.
 func pullRequest(annotation string) uint32 {
-	m := number().FindStringSubmatch(annotation)
+	m := number.Get().FindStringSubmatch(annotation)
 	if m == nil {
 		return 0
 	}

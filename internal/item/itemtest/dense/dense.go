@@ -5,7 +5,6 @@ package dense
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"sync"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/storage"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // Numbering gives the items of a backend the numbers 1, 2, 3 in the order in which a test sees them.
@@ -91,11 +91,11 @@ func (d dense) change(c changes.Change) changes.Change {
 	return c
 }
 
-var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#\d+`) })
+var reference = lazyregexp.New(`#\d+`)
 
 // text translates the numbers in a message.
 func (d dense) text(s string) string {
-	return reference().ReplaceAllStringFunc(s, func(ref string) string {
+	return reference.Get().ReplaceAllStringFunc(s, func(ref string) string {
 		id, err := item.ParseID(ref[1:])
 		if err != nil {
 			return ref

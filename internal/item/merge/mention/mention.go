@@ -3,13 +3,12 @@
 package mention
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/merge/fields"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // Moves are the numbers of a side that mean another number in the result.
@@ -36,11 +35,9 @@ func (list Moves) Since(at string) map[string]string {
 var (
 	// number is one as people write it, with what decides whether it is that of
 	// an item: what stands directly before it.
-	number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^\w#&/!.\-])#([1-9][0-9]*)\b`) })
+	number = lazyregexp.New(`(^|[^\w#&/!.\-])#([1-9][0-9]*)\b`)
 	// foreign is what a number follows that is not of an item here.
-	foreign = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(pr|prs|mr|pull|pull request|merge request|issue|issues|gh|github|gitlab|discussion|build|run|bug)\s*$`)
-	})
+	foreign = lazyregexp.New(`(?i)\b(pr|prs|mr|pull|pull request|merge request|issue|issues|gh|github|gitlab|discussion|build|run|bug)\s*$`)
 )
 
 // Renumber writes numbers into a text, but for lines that are known, code, and what is
@@ -73,10 +70,10 @@ func renumberLine(line string, numbers map[string]string) string {
 		}
 		var b strings.Builder
 		at := 0
-		for _, match := range number().FindAllStringSubmatchIndex(part, -1) {
+		for _, match := range number.Get().FindAllStringSubmatchIndex(part, -1) {
 			start, end := match[4], match[5]
 			to, ok := numbers[part[start:end]]
-			if !ok || foreign().MatchString(part[:match[3]]) {
+			if !ok || foreign.Get().MatchString(part[:match[3]]) {
 				continue
 			}
 			b.WriteString(part[at:start] + to)
@@ -90,7 +87,7 @@ func renumberLine(line string, numbers map[string]string) string {
 // Numbers returns the numbers that a text mentions, in their order.
 func Numbers(text string) []item.ID {
 	var numbers []item.ID
-	for _, match := range number().FindAllStringSubmatch(text, -1) {
+	for _, match := range number.Get().FindAllStringSubmatch(text, -1) {
 		if id, err := item.ParseID(match[2]); err == nil {
 			numbers = append(numbers, id)
 		}

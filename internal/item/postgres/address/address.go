@@ -203,14 +203,16 @@ func hosts(c *pgxpool.Config) []string {
 // with the password in clear text.
 const NoPassword = "!password"
 
-// verified reports whether each server that can be connected to must prove its identity.
+// verified reports whether each server that can be connected to must prove its identity. Without the
+// name of the server, only a certificate of an authority that the user chose proves it: the system's
+// authorities give certificates to everyone.
 func verified(c *pgxpool.Config) bool {
 	configs := []*tls.Config{c.ConnConfig.TLSConfig}
 	for _, f := range c.ConnConfig.Fallbacks {
 		configs = append(configs, f.TLSConfig)
 	}
 	return !slices.ContainsFunc(configs, func(c *tls.Config) bool {
-		return c == nil || c.InsecureSkipVerify && c.VerifyPeerCertificate == nil && c.VerifyConnection == nil
+		return c == nil || c.InsecureSkipVerify && (c.RootCAs == nil || c.VerifyPeerCertificate == nil && c.VerifyConnection == nil)
 	})
 }
 

@@ -1,6 +1,9 @@
 package address_test
 
 import (
+	"encoding/pem"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,9 +59,19 @@ func TestTLS(t *testing.T) {
 // A server that proves nothing gets no password in clear text, unless the user allows it.
 func TestNoPasswordInClearText(t *testing.T) {
 	t.Parallel()
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	authority := filepath.Join(t.TempDir(), "root.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(authority, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root := "&sslrootcert=" + url.QueryEscape(authority)
 	for at, want := range map[string]string{
 		"postgres://ada@db.example/team":                             "",
-		"postgres://ada@db.example/team?sslmode=verify-ca":           "",
+		"postgres://ada@db.example/team?sslmode=verify-ca":           address.NoPassword, // the system's authorities sign for everyone
+		"postgres://ada@db.example/team?sslmode=verify-ca" + root:    "",
+		"postgres://ada@db.example/team?sslmode=require" + root:      "", // the same
 		"postgres://ada@db.example/team?sslmode=require":             address.NoPassword,
 		"postgres://ada@db.example/team?sslmode=disable":             address.NoPassword,
 		"postgres://ada@localhost/team":                              address.NoPassword,

@@ -11,7 +11,7 @@ import (
 // that it has, Gone are facts that it no longer has, each in their order.
 type difference struct {
 	Fresh, Changed []string
-	Gone           []told
+	Gone           []recorded
 }
 
 // compare returns the differences. It compares truncated lists up to the last fact that both have.
@@ -25,7 +25,7 @@ func compare(before section, now present) difference {
 	for _, f := range now.Facts {
 		is[f.Key] = true
 	}
-	common := func(f told) bool { _, ok := was[f.Key]; return ok && is[f.Key] }
+	common := func(f recorded) bool { _, ok := was[f.Key]; return ok && is[f.Key] }
 	newest, oldest := now.Facts, before.Facts
 	if now.Cut || before.Cut {
 		// Without a common fact, all of the new ones are shown, and none of the old ones.
@@ -51,7 +51,7 @@ func compare(before section, now present) difference {
 	return d
 }
 
-func lastFunc(list []told, ok func(told) bool) int {
+func lastFunc(list []recorded, ok func(recorded) bool) int {
 	for i, f := range slices.Backward(list) {
 		if ok(f) {
 			return i

@@ -25,12 +25,12 @@ type section struct {
 	Empty   string `json:"empty,omitempty"`
 	Unknown string `json:"unknown,omitempty"`
 	// Cut means that more facts followed the last one.
-	Cut   bool   `json:"cut,omitempty"`
-	Facts []told `json:"facts"`
+	Cut   bool       `json:"cut,omitempty"`
+	Facts []recorded `json:"facts"`
 }
 
-// told is a fact that was told.
-type told struct {
+// recorded is a fact of an earlier answer.
+type recorded struct {
 	Key string `json:"key"`
 	// Sum identifies what was said.
 	Sum string `json:"sum"`
@@ -57,7 +57,7 @@ type present struct {
 // presentOf returns a section to compare. clean returns a text as it may be kept.
 func presentOf(s projectcontext.Section, clean func(string) string) present {
 	p := present{
-		section: section{Name: s.Name, Empty: clean(s.Empty), Unknown: clean(s.Unavailable), Facts: []told{}},
+		section: section{Name: s.Name, Empty: clean(s.Empty), Unknown: clean(s.Unavailable), Facts: []recorded{}},
 		from:    s, lines: make(map[string]wording.Fact),
 	}
 	facts, cut := wording.Facts(s.Content)
@@ -78,7 +78,7 @@ func presentOf(s projectcontext.Section, clean func(string) string) present {
 		p.lines[key] = f
 		text := clean(f.Line.Plain())
 		sum := sumOf(text, f.Stamp, clean(foreign.Markdown(f.More)))
-		p.Facts = append(p.Facts, told{Key: key, Sum: base64.RawStdEncoding.EncodeToString(sum[:9]), Text: cleantext.Cut(clean(cmp.Or(f.Label, text)), maxText)})
+		p.Facts = append(p.Facts, recorded{Key: key, Sum: base64.RawStdEncoding.EncodeToString(sum[:9]), Text: cleantext.Cut(clean(cmp.Or(f.Label, text)), maxText)})
 	}
 	return p
 }
@@ -108,7 +108,7 @@ func (s snapshot) token() Token {
 // withoutEarlier makes the facts that were found before unknown: a fact that has changed since is
 // reported when it is known.
 func (p *present) withoutEarlier() {
-	p.Facts = slices.DeleteFunc(p.Facts, func(f told) bool {
+	p.Facts = slices.DeleteFunc(p.Facts, func(f recorded) bool {
 		if !p.lines[f.Key].Earlier {
 			return false
 		}

@@ -25,7 +25,7 @@ type checksum [3]byte
 
 const version = "c1"
 
-var encoding = base32.StdEncoding.WithPadding(base32.NoPadding)
+func encoding() *base32.Encoding { return base32.StdEncoding.WithPadding(base32.NoPadding) }
 
 // InvalidError means that a text is not a token.
 type InvalidError struct{ Text string }
@@ -39,7 +39,7 @@ func Parse(text string) (Token, error) {
 	if !ok {
 		return Token{}, wrong
 	}
-	data, err := encoding.DecodeString(strings.ToUpper(body))
+	data, err := encoding().DecodeString(strings.ToUpper(body))
 	if err != nil || len(data) < 2 {
 		return Token{}, wrong
 	}
@@ -71,7 +71,7 @@ func (t Token) String() string {
 			sums = append(sums, sum[:]...)
 		}
 	}
-	return version + strings.ToLower(encoding.EncodeToString(append([]byte{byte(mask), byte(mask >> 8)}, sums...)))
+	return version + strings.ToLower(encoding().EncodeToString(append([]byte{byte(mask), byte(mask >> 8)}, sums...)))
 }
 
 // Sections returns the names of the sections that the answer had, in their order.

@@ -70,35 +70,45 @@ type Branch struct {
 // {operation}.
 type template = string
 
-// commands are the commands of each tool. git and gh do what a tool has no command for.
-var commands = map[string]map[Action]template{ //nolint:gochecknoglobals // a constant
-	"git-spice": {
-		Resume: "gs {operation} continue", Restack: "gs upstack restack --branch {branch}", Tidy: "gs repo sync",
-		Submit: "gs branch submit --branch {branch}", Propose: "gs branch submit --branch {branch}", Push: "gs branch submit --branch {branch}",
-		Work: "gs branch checkout {branch}", Publish: "gs branch submit --branch {branch} --no-draft",
-		Track: "gs branch track --base {parent} {branch}",
-	},
-	"graphite": {
-		Resume: "gt continue", Restack: "gt restack --branch {branch}", Tidy: "gt sync", Submit: "gt submit --branch {branch}",
-		Propose: "gt submit --branch {branch}", Push: "gt submit --branch {branch}", Work: "gt checkout {branch}", Merge: "gt merge",
-		Track: "gt track --parent {parent} {branch}",
-	},
-	"git-town": {
-		Resume: "git town continue", Restack: "git town sync --stack", Tidy: "git town sync --all", Submit: "git town propose --stack",
-		Propose: "git town propose --stack", Push: "git town sync --stack",
-	},
-	"git-machete": {
-		Restack: "git machete traverse", Tidy: "git machete slide-out {branch}", Submit: "git machete traverse",
-		Propose: "git machete github create-pr", Push: "git machete traverse", Track: "git machete add --onto {parent} {branch}",
-	},
-	"gh-stack":     ghStack,
-	"github-stack": ghStack,
-	"twig":         {Tidy: "copse branch prune"},
-}
+// templates are the commands of a tool by their action. An array is data of the executable; a map
+// would be created at each start.
+type templates [Track + 1]template
 
-var ghStack = map[Action]template{ //nolint:gochecknoglobals // a constant
-	Resume: "gh stack rebase --continue", Restack: "gh stack rebase", Tidy: "gh stack sync", Submit: "gh stack submit",
-	Propose: "gh stack submit", Push: "gh stack push",
+// commands returns the commands of a tool. git and gh do what a tool has no command for.
+func commands(tool string) templates {
+	switch tool {
+	case "git-spice":
+		return templates{
+			Resume: "gs {operation} continue", Restack: "gs upstack restack --branch {branch}", Tidy: "gs repo sync",
+			Submit: "gs branch submit --branch {branch}", Propose: "gs branch submit --branch {branch}", Push: "gs branch submit --branch {branch}",
+			Work: "gs branch checkout {branch}", Publish: "gs branch submit --branch {branch} --no-draft",
+			Track: "gs branch track --base {parent} {branch}",
+		}
+	case "graphite":
+		return templates{
+			Resume: "gt continue", Restack: "gt restack --branch {branch}", Tidy: "gt sync", Submit: "gt submit --branch {branch}",
+			Propose: "gt submit --branch {branch}", Push: "gt submit --branch {branch}", Work: "gt checkout {branch}", Merge: "gt merge",
+			Track: "gt track --parent {parent} {branch}",
+		}
+	case "git-town":
+		return templates{
+			Resume: "git town continue", Restack: "git town sync --stack", Tidy: "git town sync --all", Submit: "git town propose --stack",
+			Propose: "git town propose --stack", Push: "git town sync --stack",
+		}
+	case "git-machete":
+		return templates{
+			Restack: "git machete traverse", Tidy: "git machete slide-out {branch}", Submit: "git machete traverse",
+			Propose: "git machete github create-pr", Push: "git machete traverse", Track: "git machete add --onto {parent} {branch}",
+		}
+	case "gh-stack", "github-stack":
+		return templates{
+			Resume: "gh stack rebase --continue", Restack: "gh stack rebase", Tidy: "gh stack sync", Submit: "gh stack submit",
+			Propose: "gh stack submit", Push: "gh stack push",
+		}
+	case "twig":
+		return templates{Tidy: "copse branch prune"}
+	}
+	return templates{}
 }
 
 // The commands that push: a new branch, new commits, and commits that replace others.
@@ -109,7 +119,7 @@ const (
 )
 
 // plain are the commands of git and gh.
-var plain = map[Action]template{ //nolint:gochecknoglobals // a constant
+var plain = templates{ //nolint:gochecknoglobals // a constant
 	Resume: "git {operation} --continue", Restack: "git rebase {parent} {branch}", Tidy: "git fetch --prune",
 	Submit: pushNew, Propose: "gh pr create --head {branch} --base {parent}", Push: pushNew,
 	Work: "git switch {branch}", Answer: "gh pr view {number} --comments", Publish: "gh pr ready {number}", Reopen: "gh pr reopen {number}",
@@ -125,7 +135,7 @@ func shown(value, name string) bool {
 
 // Command returns the command of an action, "" if there is none that can be shown.
 func Command(a Action, b Branch) string {
-	text := commands[b.Tool][a]
+	text := commands(b.Tool)[a]
 	if text == "" {
 		text = plain[a]
 	}

@@ -1,4 +1,7 @@
-package splice
+// Package evaluation finds out whether a shell script evaluates the values that are inserted into it:
+// it passes them to eval, to an arithmetic expression, to a command whose name is not a constant, or
+// to a program that is known to run its arguments.
+package evaluation
 
 import (
 	"path"
@@ -11,17 +14,17 @@ import (
 // The reasons for a parameter that is quoted, but that the shell or a program can still evaluate.
 const (
 	evaluated = "the recipe passes it to a command that can evaluate it, such as eval, an arithmetic expression, declare, xargs, or an interpreter; pass it to a plain command"
-	unparsed  = "copse cannot parse the recipe's script, so it does not know what quote() protects"
+	Unparsed  = "copse cannot parse the recipe's script, so it does not know what quote() protects"
 )
 
-// value represents an inserted value in the text of a script.
-const value = "\ue000"
+// Value represents an inserted value in the text of a script.
+const Value = "\ue000"
 
 // The limits of a script that is parsed. The parser is recursive, and a repository can contain any
 // justfile.
 const (
-	maxScript  = 32 << 10
-	maxNesting = 1000
+	MaxScript  = 32 << 10
+	MaxNesting = 1000
 )
 
 // Commands that evaluate their arguments, or run what these name.
@@ -59,11 +62,11 @@ type script struct {
 	ksh    bool // [ evaluates numbers as arithmetic expressions
 }
 
-// evaluates returns a reason if a script evaluates values that are inserted into it as words, and one
+// Of returns a reason if a script evaluates values that are inserted into it as words, and one
 // if it evaluates variables; both are "" if it does not.
-func evaluates(text, shell string) (inserted, variables string) {
-	if len(text) > maxScript || strings.Count(text, "(")+strings.Count(text, "{")+strings.Count(text, "[")+strings.Count(text, "`") > maxNesting {
-		return unparsed, unparsed
+func Of(text, shell string) (inserted, variables string) {
+	if len(text) > MaxScript || strings.Count(text, "(")+strings.Count(text, "{")+strings.Count(text, "[")+strings.Count(text, "`") > MaxNesting {
+		return Unparsed, Unparsed
 	}
 	s := script{functions: map[string]bool{}, ksh: !slices.Contains([]string{"sh", "bash", "dash", "ash"}, shell)}
 	variant := syntax.LangBash
@@ -75,7 +78,7 @@ func evaluates(text, shell string) (inserted, variables string) {
 	}
 	file, err := syntax.NewParser(syntax.Variant(variant)).Parse(strings.NewReader(text), "")
 	if err != nil {
-		return unparsed, unparsed
+		return Unparsed, Unparsed
 	}
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if f, ok := n.(*syntax.FuncDecl); ok && f.Name != nil {
@@ -94,7 +97,7 @@ func evaluates(text, shell string) (inserted, variables string) {
 		plain += s.node(n, around)
 		return true
 	})
-	s.stored = s.stored || plain < strings.Count(text, value)
+	s.stored = s.stored || plain < strings.Count(text, Value)
 	if s.direct || s.indirect && s.stored {
 		inserted = evaluated
 	}
@@ -168,9 +171,9 @@ func values(n syntax.Node) (direct, variables bool) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Lit:
-			direct = direct || strings.Contains(n.Value, value)
+			direct = direct || strings.Contains(n.Value, Value)
 		case *syntax.SglQuoted:
-			direct = direct || strings.Contains(n.Value, value)
+			direct = direct || strings.Contains(n.Value, Value)
 		case *syntax.ParamExp:
 			variables = variables || n.Param == nil || !slices.Contains([]string{"#", "?", "$", "!", "-"}, n.Param.Value)
 		case *syntax.CmdSubst, *syntax.ProcSubst:
@@ -284,9 +287,9 @@ func inserted(n syntax.Node) (count int) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Lit:
-			count += strings.Count(n.Value, value)
+			count += strings.Count(n.Value, Value)
 		case *syntax.SglQuoted:
-			count += strings.Count(n.Value, value)
+			count += strings.Count(n.Value, Value)
 		}
 		return true
 	})
