@@ -50,7 +50,8 @@ func printsTo(call *ast.CallExpr, field string) bool {
 	return ok && to.Sel.Name == field
 }
 
-// ours reports whether an expression is of literals and of what foreign.Notice returns.
+// ours reports whether an expression is of literals and of what foreign.Notice returns, perhaps
+// wrapped.
 func ours(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -59,7 +60,7 @@ func ours(e ast.Expr) bool {
 		return ours(e.X) && ours(e.Y)
 	case *ast.CallExpr:
 		f, ok := e.Fun.(*ast.SelectorExpr)
-		return ok && f.Sel.Name == "Notice"
+		return ok && (f.Sel.Name == "Notice" || f.Sel.Name == "Wrap" && ours(e.Args[0]))
 	}
 	return false
 }

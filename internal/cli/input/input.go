@@ -124,11 +124,12 @@ func Yes(ctx context.Context, env app.Env, question string) (bool, error) {
 // Line asks a person at a terminal for a line, on stderr, and returns it without spaces at
 // its ends. It returns [ErrEnd] if the input ends first, and [ErrInterrupted] if the context does.
 func Line(ctx context.Context, env app.Env, question string) (string, error) {
-	question = foreign.Notice(strings.TrimSpace(question))
+	question = strings.TrimSpace(question)
 	if width := app.Width(env.Stderr); width > 0 {
-		question = cleantext.Wrap(question, 0, 0, width)
+		fmt.Fprint(env.Stderr, cleantext.Wrap(foreign.Notice(question), 0, 0, width)+" ")
+	} else {
+		fmt.Fprint(env.Stderr, foreign.Notice(question)+" ")
 	}
-	fmt.Fprint(env.Stderr, question+" ")
 	type answer struct {
 		line string
 		err  error

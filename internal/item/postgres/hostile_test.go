@@ -162,6 +162,40 @@ func TestNoPasswordForStrangers(t *testing.T) {
 	}
 }
 
+// A server that falls silent after the login does not delay the end of a process.
+func TestCloseWithSilentServer(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{})
+	at := postgrestest.Fake(t, "sesame17", func(s *postgrestest.Session) {
+		if s.Ready() != nil {
+			return
+		}
+		select {
+		case asked <- struct{}{}:
+		case <-t.Context().Done():
+		}
+		<-t.Context().Done()
+	})
+	s := postgres.New(postgres.Options{
+		Database: connection.Options{Config: func() (*pgxpool.Config, error) { return pgxpool.ParseConfig(at) }},
+		Project:  func() (string, error) { return "shop", nil },
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = s.Snapshot(ctx) // an error is right
+	}()
+	<-asked
+	cancel()
+	<-ended
+	start := time.Now()
+	s.Close()
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("closing took %s", took)
+	}
+}
+
 // Rows that no copse wrote do no harm: items with impossible values are shown, or reported, and
 // can be corrected.
 func TestHostileRows(t *testing.T) {

@@ -48,6 +48,9 @@ const (
 	// commitTime is how long a commit may take. It is not cut short by the caller, who could
 	// not know what became of the change.
 	commitTime = 10 * time.Second
+	// closeTime is how long a server may take to end the connections. A process that ends does not
+	// wait longer.
+	closeTime = 300 * time.Millisecond
 )
 
 // Bounds of the connections of one process.
@@ -77,13 +80,24 @@ func New(o Options) *Pool {
 // Patience returns how long a lost connection or a conflict is tried again.
 func (p *Pool) Patience() time.Duration { return p.o.Patience }
 
-// Close ends the connections. A pool that is used again connects again.
+// Close ends the connections. It waits a short time for a server that does not react, and ends those
+// connections in the background. A pool that is used again connects again.
 func (p *Pool) Close() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.pool != nil {
-		p.pool.Close()
-		p.pool = nil
+	pool := p.pool
+	p.pool = nil
+	p.mu.Unlock()
+	if pool == nil {
+		return
+	}
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		pool.Close()
+	}()
+	select {
+	case <-closed:
+	case <-time.After(closeTime):
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/storage"
 )
 
-// ClaimColumns are the columns of [ScanClaim], of the table with the alias k. Times that no copse
+// ClaimColumns returns the columns of [ScanClaim], of the table with the alias k. Times that no copse
 // wrote, such as infinity, are brought into a range that every program can show.
 func ClaimColumns() string {
 	return "k.item_id, " + texts("k.holder") + clamp + "k.since" + clamped + clamp + "k.renewed" + clamped + clamp + "k.expires" + clamped +
@@ -25,7 +25,7 @@ const (
 	clamped = ", pg_catalog.clock_timestamp() - interval '1000 years'), pg_catalog.clock_timestamp() + interval '1000 years')"
 )
 
-// ClaimedColumns are the columns of [ScanClaimed]: the claim k, and the item i.
+// ClaimedColumns returns the columns of [ScanClaimed]: the claim k, and the item i.
 func ClaimedColumns() string { return ClaimColumns() + ", " + commentedColumns() }
 
 // ScanClaim reads [ClaimColumns]: the claim of an item, and the time of the database. A holder that

@@ -32,7 +32,7 @@ type Project struct {
 	Now     time.Time // of the database
 }
 
-// ProjectColumns are the columns of [Project.Scan], of the table with the alias p.
+// ProjectColumns returns the columns of [Project.Scan], of the table with the alias p.
 func ProjectColumns() string {
 	return "p.id, p.version, p.next_id, " + lists("p.types", "p.statuses", "p.done_statuses", "p.iterations") + ", " +
 		texts("p.current_iteration", "p.moved") + ", pg_catalog.clock_timestamp()"

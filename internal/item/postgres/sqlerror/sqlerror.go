@@ -41,7 +41,7 @@ func Explain(err error) error {
 	if Connecting(err) && strings.Contains(err.Error(), strconv.Quote(address.NoPassword)) {
 		return &storage.StoreError{
 			Problem: "the database of work items requests the password in clear text, and does not prove its identity; copse did not send the password",
-			Next: "Let the server use scram-sha-256, or set an sslmode that verifies its certificate. " +
+			Next: "Let the server use scram-sha-256, or set sslmode=verify-full, or sslmode=verify-ca with an sslrootcert of your own. " +
 				"If you trust the server and the network, add require_auth=password to the address.", Err: err,
 		}
 	}

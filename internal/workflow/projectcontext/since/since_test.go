@@ -59,7 +59,7 @@ func plain(c since.Changes, name string) []string {
 }
 
 // An answer contains the conflicts that an earlier search found, but a comparison ignores them. An
-// answer without conflicts counts only if copse searched for it.
+// answer without conflicts applies only if copse searched for it.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	project := func(c *projectcontext.Conflicts) projectcontext.Context {
