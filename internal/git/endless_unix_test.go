@@ -169,6 +169,7 @@ func TestPatterns(t *testing.T) {
 	for name, text := range map[string]string{
 		"nested":  strings.Repeat("**/", 200) + "x\n",
 		"several": strings.Repeat(strings.Repeat("**/", 14)+"x\n", 2000),
+		"single":  strings.Repeat(strings.Repeat("*a", 60)+"b\n", 2000),
 	} {
 		for _, file := range []string{".gitignore", ".git/info/exclude"} {
 			t.Run(name+" in "+file, func(t *testing.T) {
@@ -178,7 +179,7 @@ func TestPatterns(t *testing.T) {
 				g.Commit(dir, "first")
 				deep := strings.Repeat("a/", 100)
 				for i := range 100 {
-					gittest.Write(t, join(dir, deep, fmt.Sprintf("%d.txt", i)), "text\n")
+					gittest.Write(t, join(dir, deep, strings.Repeat("a", 230)+fmt.Sprintf("%d.txt", i)), "text\n")
 				}
 				path := join(dir, filepath.FromSlash(file))
 				gittest.Write(t, path, text)
@@ -198,6 +199,7 @@ func TestPatternsInConditions(t *testing.T) {
 	for name, config := range map[string]string{
 		"nested":      "[includeIf \"onbranch:" + strings.Repeat("**/", 20) + "zz\"]\n\tpath = other\n",
 		"several":     strings.Repeat("[includeIf \"onbranch:"+strings.Repeat("**/", 14)+"zz\"]\n\tpath = other\n", 10),
+		"single":      strings.Repeat("[includeIf \"onbranch:"+strings.Repeat("*a", 60)+"b\"]\n\tpath = other\n", 1000),
 		"git needed":  "[includeIf \"onbranch:" + strings.Repeat("**/", 20) + "[z]\"]\n\tpath = other\n",
 		"a directory": "[includeIf \"gitdir:" + strings.Repeat("**/", 20) + "zz\"]\n\tpath = other\n",
 		"a submodule": "[submodule]\n\tactive = \":(glob)" + strings.Repeat("**/", 20) + "zz\"\n",

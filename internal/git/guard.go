@@ -52,7 +52,8 @@ func (g *guard) Settings(ctx context.Context) ([]string, error) {
 	return own.override, g.submodules()
 }
 
-// submodules checks the files of submodules that git reads: which commit is checked out.
+// submodules checks the files of submodules that git reads: which commit is checked out. Thousands of
+// links can lead to the same directory.
 func (g *guard) submodules() error {
 	if g.repo.at.Root == "" {
 		return nil
@@ -61,11 +62,13 @@ func (g *guard) submodules() error {
 	if err != nil {
 		return nil //nolint:nilerr // git reports the problem of the index
 	}
+	checked := map[string]bool{"": true} // git treats one without a directory as not checked out
 	for _, link := range tracked.Links() {
 		dir := discovery.SubmoduleDir(filepath.Join(g.repo.at.Root, filepath.FromSlash(link)))
-		if dir == "" {
-			continue // git treats it as not checked out
+		if checked[dir] {
+			continue
 		}
+		checked[dir] = true
 		common, err := discovery.CommonDir(dir)
 		if err == nil {
 			err = g.checker.Check(hazard.Layout{GitDir: dir, CommonDir: common})

@@ -60,8 +60,9 @@ type Worktree struct {
 
 // Repository finds worktrees.
 type Repository interface {
-	// Worktrees lists those of the repository that contains dir; only dir outside one.
-	Worktrees(ctx context.Context, dir string) ([]Worktree, error)
+	// Worktrees lists those of the repository that contains dir; only dir outside one. The list is
+	// limited: more is the number of other worktrees. It has that of dir, and prefers the served paths.
+	Worktrees(ctx context.Context, dir string, served []string) (list []Worktree, more int, err error)
 	// Worktree is the one that contains dir.
 	Worktree(ctx context.Context, dir string) (Worktree, error)
 	// Watch calls changed whenever the list may have changed, until ctx ends.
@@ -129,6 +130,7 @@ type Supervisor struct {
 	closed map[string]bool       // by path
 	served map[string]*served    // by path
 	shared *served
+	more   map[string]int    // by the key of a repository's first worktree, how many are not served
 	gone   map[string]string // worktrees that git no longer lists, with their repository
 }
 
@@ -139,7 +141,7 @@ const lookEvery = time.Second
 func New(o Options) *Supervisor {
 	s := &Supervisor{
 		o: o, repos: map[string][]Worktree{}, opened: map[string]Worktree{}, closed: map[string]bool{}, served: map[string]*served{},
-		gone: map[string]string{},
+		gone: map[string]string{}, more: map[string]int{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.running.Go(s.look)
@@ -151,9 +153,15 @@ var ErrClosed = errors.New("copse up is shutting down")
 
 // Join serves the worktrees of the repository that contains dir, from now on.
 func (s *Supervisor) Join(ctx context.Context, dir string) error {
-	list, err := s.o.Repository.Worktrees(ctx, dir)
+	list, more, err := s.worktrees(ctx, dir)
 	if err != nil {
 		return err
+	}
+	var own Worktree // a limited list of a joined repository may be without it
+	if more > 0 {
+		if own, err = s.o.Repository.Worktree(ctx, dir); err != nil {
+			return err
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,9 +171,13 @@ func (s *Supervisor) Join(ctx context.Context, dir string) error {
 	for _, w := range list {
 		delete(s.closed, w.Path)
 	}
+	s.noteMore(list, more)
 	// One watch is enough for all worktrees of a repository.
 	for _, known := range s.repos {
 		if len(list) > 0 && slices.ContainsFunc(known, func(w Worktree) bool { return w.Key == list[0].Key }) {
+			if !slices.ContainsFunc(known, func(w Worktree) bool { return w.Path == own.Path }) && own.Path != "" {
+				s.opened[own.Path] = own
+			}
 			s.apply()
 			return nil
 		}
@@ -181,6 +193,28 @@ func (s *Supervisor) Join(ctx context.Context, dir string) error {
 		}
 	})
 	return nil
+}
+
+// worktrees lists the worktrees of the repository that contains dir, and prefers those that are
+// served: a limited list does not disconnect their clients.
+func (s *Supervisor) worktrees(ctx context.Context, dir string) (list []Worktree, more int, err error) {
+	s.mu.Lock()
+	served := slices.Collect(maps.Keys(s.served))
+	s.mu.Unlock()
+	return s.o.Repository.Worktrees(ctx, dir, served)
+}
+
+// noteMore logs how many worktrees of a repository a limited list leaves out, once for each number.
+// The caller holds the lock.
+func (s *Supervisor) noteMore(list []Worktree, more int) {
+	main := ordered(slices.Clone(list))
+	if len(main) == 0 || s.more[main[0].Key] == more {
+		return
+	}
+	s.more[main[0].Key] = more
+	if more > 0 {
+		s.o.Logger.Warn("less recently used worktrees are not served; `copse open PATH` serves one", "repository", main[0].Path, "number", more)
+	}
 }
 
 // Open serves the worktree that contains dir.
@@ -231,7 +265,7 @@ func (s *Supervisor) CloseWorktree(ctx context.Context, dir string) (State, erro
 // programs hold. They also get new tokens: their clients may have sent the old ones to those
 // programs.
 func (s *Supervisor) Move(ctx context.Context, dir string) error {
-	list, err := s.o.Repository.Worktrees(ctx, dir)
+	list, _, err := s.worktrees(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -327,7 +361,7 @@ func (s *Supervisor) Close() {
 
 // refresh lists the worktrees of a repository again.
 func (s *Supervisor) refresh(dir string) {
-	list, err := s.o.Repository.Worktrees(s.ctx, s.stillThere(dir))
+	list, more, err := s.worktrees(s.ctx, s.stillThere(dir))
 	if err != nil {
 		// Known worktrees continue: a temporary failure of git is not a reason to disconnect their
 		// clients, and deleted directories are noticed anyway.
@@ -342,6 +376,7 @@ func (s *Supervisor) refresh(dir string) {
 	if !joined || s.ctx.Err() != nil {
 		return
 	}
+	s.noteMore(list, more)
 	for _, w := range known {
 		if !slices.ContainsFunc(list, func(now Worktree) bool { return now.Path == w.Path }) {
 			s.gone[w.Path] = dir

@@ -24,10 +24,10 @@ type repository struct {
 	list []supervisor.Worktree
 }
 
-func (r *repository) Worktrees(context.Context, string) ([]supervisor.Worktree, error) {
+func (r *repository) Worktrees(context.Context, string, []string) ([]supervisor.Worktree, int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]supervisor.Worktree(nil), r.list...), nil
+	return append([]supervisor.Worktree(nil), r.list...), 0, nil
 }
 
 func (r *repository) Worktree(_ context.Context, dir string) (supervisor.Worktree, error) {

@@ -83,7 +83,11 @@ func (o *clientOptions) served(ctx context.Context, status control.Status) (*sup
 	if err != nil {
 		return nil, err
 	}
-	all, err := repository.Worktrees(ctx, o.directory())
+	var paths []string
+	for _, s := range status.Worktrees {
+		paths = append(paths, s.Path)
+	}
+	all, _, err := repository.Worktrees(ctx, o.directory(), paths)
 	if err != nil {
 		return nil, err
 	}

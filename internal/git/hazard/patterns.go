@@ -23,8 +23,31 @@ const (
 )
 
 // effort is the effort of comparing one name with patterns: one for each pattern, and twice as much
-// for each "**" in it, because git tries to match each of them with nothing and with something.
+// for each "**" in it, because git tries to match each of them with nothing and with something. For
+// each "*", git goes through the name again.
 type effort int
+
+// stars are the wildcards of a pattern: a run of more than one star is a double one.
+type stars struct{ single, double int }
+
+func count(pattern string) stars {
+	var s stars
+	for i := 0; i < len(pattern); i++ {
+		if pattern[i] != '*' {
+			continue
+		}
+		start := i
+		for i+1 < len(pattern) && pattern[i+1] == '*' {
+			i++
+		}
+		if i == start {
+			s.single++
+		} else {
+			s.double++
+		}
+	}
+	return s
+}
 
 // add adds the patterns of a file. It returns an error if the effort is too large.
 func (e *effort) add(path string) error {
@@ -33,19 +56,25 @@ func (e *effort) add(path string) error {
 		return nil // look reports what is special, and git the rest
 	}
 	for line := range bytes.Lines(text) {
-		if err := e.pattern(path, bytes.Count(line, []byte("**"))); err != nil {
+		if line[0] == '#' {
+			continue
+		}
+		if err := e.pattern(path, count(string(line))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pattern adds a pattern of the file at path, with a number of "**" in it.
-func (e *effort) pattern(path string, stars int) error {
-	if stars >= maxDoubling {
-		return patterns(path, fmt.Sprintf("it has a pattern with %d times \"**\"", stars))
+// pattern adds a pattern of the file at path.
+func (e *effort) pattern(path string, s stars) error {
+	if s.double >= maxDoubling {
+		return patterns(path, fmt.Sprintf("it has a pattern with %d times \"**\"", s.double))
 	}
-	if *e += 1 << stars; *e > maxEffort {
+	// Patterns that people write have one or two. The others count more than they cost with a short
+	// name.
+	single := max(s.single*s.single/2, 1)
+	if *e += effort(single << s.double); *e > maxEffort {
 		return patterns(path, "with this file, there are too many patterns for git to compare")
 	}
 	return nil
@@ -57,9 +86,10 @@ func (e *effort) pattern(path string, stars int) error {
 func Settings(path string, cfg gitconfig.Config) error {
 	var e effort
 	for _, setting := range cfg {
-		for _, text := range []string{setting.Key, setting.Value, setting.Older} {
-			if stars := strings.Count(text, "**"); stars > 0 {
-				if err := e.pattern(path, stars); err != nil {
+		condition := strings.HasPrefix(setting.Key, "includeif.")
+		for i, text := range []string{setting.Key, setting.Value, setting.Older} {
+			if s := count(text); s.double > 0 || condition && i == 0 && s.single > 0 {
+				if err := e.pattern(path, s); err != nil {
 					return err
 				}
 			}

@@ -3,12 +3,14 @@
 package servers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/bearer"
@@ -78,32 +80,50 @@ func (r Repository) discover(ctx context.Context, dir string) (*git.Repo, error)
 
 var _ supervisor.Repository = Repository{}
 
-// Worktrees lists those of the repository that contains dir.
-func (r Repository) Worktrees(ctx context.Context, dir string) ([]supervisor.Worktree, error) {
+// maxServed is the maximum number of served worktrees of a repository.
+const maxServed = 50
+
+// Worktrees lists those of the repository that contains dir, at most [maxServed].
+func (r Repository) Worktrees(ctx context.Context, dir string, served []string) (found []supervisor.Worktree, more int, err error) {
 	repo, err := r.discover(ctx, dir)
 	if errors.Is(err, git.ErrNotRepository) {
 		one, err := directory(dir)
-		return []supervisor.Worktree{one}, err
+		return []supervisor.Worktree{one}, 0, err
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	list, err := repo.Worktrees(ctx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var found []supervisor.Worktree
+	list = slices.DeleteFunc(list, func(w git.Worktree) bool { return w.Bare || w.Prunable })
+	if more = max(len(list)-maxServed, 0); more > 0 {
+		list = preferred(list, []string{repo.Root(), repo.MainRoot()}, served)[:maxServed]
+	}
 	for _, w := range list {
-		if w.Bare || w.Prunable {
-			continue
-		}
 		at, err := git.Discover(ctx, w.Path, git.Options{Env: r.Env.Environ})
 		if err != nil || at.CommonDir() != repo.CommonDir() {
 			continue // it is being made or removed
 		}
 		found = append(found, supervisor.Worktree{Path: at.Root(), Branch: w.Branch, Key: at.GitDir()})
 	}
-	return found, nil
+	return found, more, nil
+}
+
+// preferred sorts worktrees by the lists that they are in, an earlier list first, then the most
+// recently used.
+func preferred(list []git.Worktree, earlier ...[]string) []git.Worktree {
+	rank := map[string]int{}
+	for i, paths := range slices.Backward(earlier) {
+		for _, path := range paths {
+			rank[path] = i - len(earlier)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b git.Worktree) int {
+		return cmp.Or(cmp.Compare(rank[a.Path], rank[b.Path]), b.Used.Compare(a.Used))
+	})
+	return list
 }
 
 // Worktree returns the one that contains dir, or dir itself outside git.

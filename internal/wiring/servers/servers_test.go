@@ -303,11 +303,11 @@ type failing struct {
 	changed chan func()
 }
 
-func (f *failing) Worktrees(ctx context.Context, dir string) ([]supervisor.Worktree, error) {
+func (f *failing) Worktrees(ctx context.Context, dir string, served []string) ([]supervisor.Worktree, int, error) {
 	if f.fail.Load() {
-		return nil, errors.New("git does not answer")
+		return nil, 0, errors.New("git does not answer")
 	}
-	return f.Repository.Worktrees(ctx, dir)
+	return f.Repository.Worktrees(ctx, dir, served)
 }
 
 func (f *failing) Watch(ctx context.Context, _ string, changed func()) error {

@@ -336,7 +336,12 @@ func (b *Branches) Forest(ctx context.Context, root string, limit branch.Limit) 
 	return out, nil
 }
 
-// Trees returns the whole trees of all roots, the home root first, or that of one root.
+// maxTrees limits the bytes of trees as JSON and as text: the text of a deep one grows with the
+// square of its depth. It fits ten thousand branches, or a stack of more than a thousand.
+const maxTrees = 4 << 20
+
+// Trees returns the trees of all roots, the home root first, or that of one root. Trees that are
+// together too large for a person lose their lowest levels, and say so.
 func (b *Branches) Trees(ctx context.Context, root string) ([]*branch.Node, error) {
 	graph, err := b.Graph(ctx)
 	if err != nil {
@@ -347,11 +352,13 @@ func (b *Branches) Trees(ctx context.Context, root string) ([]*branch.Node, erro
 		roots = graph.Roots()
 	}
 	var trees []*branch.Node
+	left := maxTrees
 	for _, root := range roots {
-		tree, err := graph.Tree(root, branch.Limit{})
+		tree, err := graph.Tree(root, branch.Limit{Bytes: left})
 		if err != nil {
 			return nil, explain(err)
 		}
+		left = max(left-len(tree.Root.Text()), 1)
 		trees = append(trees, tree.Root)
 	}
 	return trees, nil
