@@ -89,8 +89,19 @@ func (r Recipe) Usage() string {
 	return b.String()
 }
 
-// accepts checks the number of arguments. Options are left to just.
+// maxArgument is the maximum length of an argument of a program on Linux.
+const maxArgument = 128<<10 - 1
+
+// accepts checks the arguments and their number. Options are left to just.
 func (r Recipe) accepts(args []string) error {
+	for i, arg := range args {
+		if strings.ContainsRune(arg, 0) {
+			return &ArgumentsError{Recipe: r, Given: len(args), Problem: fmt.Sprintf("argument %d contains a null byte, which no program can receive; remove it", i+1)}
+		}
+		if len(arg) > maxArgument {
+			return &ArgumentsError{Recipe: r, Given: len(args), Problem: fmt.Sprintf("argument %d has %d bytes, and at most %d are allowed; write the text to a file, and pass its name", i+1, len(arg), maxArgument)}
+		}
+	}
 	minimum, maximum := 0, 0
 	for _, p := range r.Parameters {
 		if p.Option != "" {
@@ -197,9 +208,14 @@ func (e *UnknownError) Error() string {
 type ArgumentsError struct {
 	Recipe Recipe
 	Given  int
+	// Problem is what is wrong with one of them; empty if their number is wrong.
+	Problem string
 }
 
 func (e *ArgumentsError) Error() string {
+	if e.Problem != "" {
+		return e.Recipe.Name + " was not started: " + e.Problem
+	}
 	// The defaults of parameters are text of the author of the justfile.
 	return fmt.Sprintf("%s was called with %s; call it as %s", e.Recipe.Name, cleantext.Count(e.Given, "argument"), foreign.Name(e.Recipe.Usage()).Markdown())
 }

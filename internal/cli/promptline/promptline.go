@@ -34,12 +34,16 @@ func Command(env app.Env) *cobra.Command {
 		Long: `Print the branch, its parent, issue, and pull request, and an unfinished git command, on one
 line. The command reads only files of git, and prints nothing outside a repository.
 
+The first value of PS1 below is for bash. Zsh expands percent signs in prompts: use the second one
+there, after "setopt prompt_subst".
+
 With --status-line, it reads the input that Claude Code gives to a status line command. Put this into
 ~/.claude/settings.json:
 
   "statusLine": {"type": "command", "command": "copse prompt-line --status-line"}`,
 		Example: `  copse prompt-line
-  PS1='$(copse prompt-line) \$ '`,
+  PS1='$(copse prompt-line) \$ '
+  PS1='${"$(copse prompt-line)"//[%]/%%} %# '`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir := env.Dir

@@ -18,9 +18,9 @@ import (
 	"unicode"
 
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/item/gitmerge/births"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/renumbered"
-	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -56,9 +56,8 @@ type Merge struct {
 	// Unmerged are the files that git could not merge, sorted.
 	Unmerged []string
 
-	repo   *Repo
-	onto   string // what a rebase builds on
-	births map[string]string
+	repo *Repo
+	onto string // what a rebase builds on
 }
 
 // Repo is the git worktree that a store is in.
@@ -137,7 +136,7 @@ func (r *Repo) commits(ctx context.Context, names ...string) ([]string, error) {
 
 // Find returns the merge that is open in the worktree; nil if there is none.
 func (r *Repo) Find(ctx context.Context) (*Merge, error) {
-	m := &Merge{repo: r, births: map[string]string{}}
+	m := &Merge{repo: r}
 	stages, err := r.stages(ctx)
 	if err != nil {
 		return nil, err
@@ -238,7 +237,7 @@ func (r *Repo) Last(ctx context.Context) (*Merge, error) {
 
 // merged returns the merge that a commit is: its hash and those of its two parents.
 func (r *Repo) merged(ctx context.Context, hashes []string) (m *Merge, err error) {
-	m = &Merge{Kind: OfMerge, Name: "done " + hashes[0], Done: true, repo: r, births: map[string]string{}}
+	m = &Merge{Kind: OfMerge, Name: "done " + hashes[0], Done: true, repo: r}
 	if m.Left, err = r.tree(ctx, hashes[0]); err != nil {
 		return nil, err
 	}
@@ -293,67 +292,23 @@ func (r *Repo) mergedBases(ctx context.Context, a, b string, left *int) (merge.T
 
 // Options returns those of the merge's Stores.
 func (m *Merge) Options(ctx context.Context) (merge.Options, error) {
-	refs, err := m.published(ctx)
+	r := m.repo
+	finder := births.New(r.git.Program(), r.prefix, func(ctx context.Context, objects map[string]string) (merge.Tree, error) {
+		return r.read(ctx, objects)
+	})
+	first, err := m.onto, error(nil) // the commit that ours will be part of
+	if first == "" {
+		first, err = r.commit(ctx, "refs/remotes/origin/HEAD")
+	}
 	if err != nil {
 		return merge.Options{}, err
 	}
-	return merge.Options{Retitled: m.repo.Retitled(ctx), Rank: func(b merge.Birth) int {
-		for i, ref := range refs {
-			if m.bornIn(ctx, ref, b) {
-				return min(i, 1)
-			}
-		}
-		return 2
-	}}, nil
-}
-
-// published returns the commits that others can see: first the commits that these will be part of
-// (a rebase's new base, or the default branch of the remote), then all remote branches.
-func (m *Merge) published(ctx context.Context) ([]string, error) {
-	first := m.onto
-	if first == "" {
-		var err error
-		if first, err = m.repo.commit(ctx, "refs/remotes/origin/HEAD"); err != nil {
-			return nil, err
-		}
-	}
-	out, err := m.repo.run(ctx, "for-each-ref", "--format=%(objectname)", "refs/remotes")
+	others, err := finder.Published(ctx)
 	if err != nil {
-		return nil, err
+		return merge.Options{}, err
 	}
-	return append([]string{first}, strings.Fields(out)...), nil
-}
-
-// bornIn reports whether a commit has an item under its number.
-func (m *Merge) bornIn(ctx context.Context, commit string, b merge.Birth) bool {
-	if commit == "" {
-		return false
-	}
-	for _, directory := range []string{merge.ItemsDir, merge.TrashDir} {
-		if m.created(ctx, commit, fmt.Sprintf("%s/%d.md", directory, b.ID)) == b.Created {
-			return true
-		}
-	}
-	return false
-}
-
-// created returns when the item of a file was created, as a commit has it; a text that
-// no item has if there is none.
-func (m *Merge) created(ctx context.Context, commit, name string) string {
-	object := commit + ":" + m.repo.prefix + name
-	if created, ok := m.births[object]; ok {
-		return created
-	}
-	created := "\x00"
-	if text, err := m.repo.git.Program().Run(ctx, "cat-file", "blob", object); err == nil {
-		if file, err := ticfile.Parse(string(text)); err == nil {
-			if it, _, err := file.Item(); err == nil {
-				created = it.Created
-			}
-		}
-	}
-	m.births[object] = created
-	return created
+	commits := append([]string{first}, others...)
+	return merge.Options{Retitled: r.Retitled(ctx), Rank: func(b merge.Birth) int { return finder.Rank(ctx, commits, b) }}, nil
 }
 
 // Steps returns the commands that finish the merge in git, once the store is repaired.

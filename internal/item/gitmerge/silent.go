@@ -65,7 +65,7 @@ func (r *Repo) copiedAs(ctx context.Context, hash, parent string) (*Merge, error
 		if before, err := r.commit(ctx, originals[c][0]+"^"); err != nil || before == parent {
 			return nil, err // an amended commit, not a copied one
 		}
-		m := &Merge{Kind: OfCherryPick, Name: "done " + hash, Done: true, repo: r, births: map[string]string{}}
+		m := &Merge{Kind: OfCherryPick, Name: "done " + hash, Done: true, repo: r}
 		if m.Left, err = r.tree(ctx, hash); err != nil {
 			return nil, err
 		}
@@ -110,7 +110,7 @@ func (r *Repo) buriedByCopies(ctx context.Context, since string, extra []string)
 			trees.want(withItems(c.files))
 			copies = append(copies, trees)
 			found = append(found, &Merge{
-				Kind: OfCherryPick, Name: "done " + c.hash, Done: true, repo: r, births: map[string]string{},
+				Kind: OfCherryPick, Name: "done " + c.hash, Done: true, repo: r,
 				Base: from.Before, Ours: copied.Before, Theirs: from.After, Left: copied.After,
 			})
 		}
@@ -181,7 +181,7 @@ func (r *Repo) mergeOf(ctx context.Context, hashes, names []string) (*Merge, err
 		return nil, err
 	}
 	return &Merge{
-		Kind: OfMerge, Name: "done " + hashes[0], Done: true, repo: r, births: map[string]string{},
+		Kind: OfMerge, Name: "done " + hashes[0], Done: true, repo: r,
 		Base: theirs.After, Ours: ours.Before, Theirs: theirs.Before, Left: ours.After,
 	}, nil
 }

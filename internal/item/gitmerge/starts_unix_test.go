@@ -1,0 +1,83 @@
+//go:build unix
+
+package gitmerge_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/gittest"
+	"github.com/copse-dev/copse/internal/item/gitmerge"
+	"github.com/copse-dev/copse/internal/item/merge"
+)
+
+// A clone can have thousands of remote branches. The rank of an item starts git twice, however many
+// there are.
+func TestRankStartsFewProcesses(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir := g.Init()
+	item := func(branch, title string) {
+		g.Run(dir, "checkout", "-q", "-B", branch)
+		gittest.Write(t, filepath.Join(dir, ".tic", "items", "1.md"), "---\nid: \"1\"\ntitle: "+title+"\ncreated: 2026-01-01T00:00:00.000Z\n---\n")
+		g.Run(dir, "add", "-A")
+		g.Run(dir, "commit", "-qm", branch)
+	}
+	item("main", "start")
+	for i := range 20 {
+		item("feature", fmt.Sprint("title ", i))
+		g.Run(dir, "update-ref", fmt.Sprint("refs/remotes/origin/", i), "HEAD")
+	}
+	g.Run(dir, "checkout", "-q", "main")
+	item("main", "main")
+	if _, err := g.Try(dir, "merge", "-q", "feature"); err == nil {
+		t.Fatal("no conflict")
+	}
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	log := filepath.Join(bin, "log")
+	script := "#!/bin/sh\necho start >>'" + log + "'\nexec '" + real + "' \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	env := slices.DeleteFunc(slices.Clone(g.Env), func(v string) bool { return strings.HasPrefix(v, "PATH=") })
+	env = append(env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	repo, err := gitmerge.OpenRepo(t.Context(), filepath.Join(dir, ".tic"), git.Options{Env: env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := repo.Find(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := m.Options(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	starts := func() int {
+		data, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(data), "start")
+	}
+	before := starts()
+	if got := o.Rank(merge.Birth{ID: 1, Created: "2026-01-03T00:00:00.000Z"}); got != 2 {
+		t.Errorf("rank %d", got)
+	}
+	if n := starts() - before; n > 2 {
+		t.Errorf("git was started %d times", n)
+	}
+	if got := o.Rank(merge.Birth{ID: 1, Created: "2026-01-01T00:00:00.000Z"}); got != 1 {
+		t.Errorf("rank %d of an item of a remote branch", got)
+	}
+}
