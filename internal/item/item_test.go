@@ -3,6 +3,7 @@ package item_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,6 +101,8 @@ func TestCheckMessages(t *testing.T) {
 		"any iteration":  {item.Patch{Iteration: new("unknown")}, ""},
 		"long":           {item.Patch{Description: new(strings.Repeat("x", item.MaxText))}, ""},
 		"too long":       {item.Patch{Description: new(strings.Repeat("x", item.MaxText+1))}, "The description has 1048577 bytes, more than the 1048576 (1 MiB) allowed"},
+		"long title":     {item.Patch{Title: new(strings.Repeat("x", 64<<10+1))}, "The title, the labels, and the other fields have 65537 bytes, more than the 65536 (64 KiB) allowed"},
+		"long labels":    {item.Patch{Labels: new(slices.Repeat([]string{"a"}, 9000))}, "The title, the labels, and the other fields have 72000 bytes, more than the 65536 (64 KiB) allowed"},
 		"not UTF-8":      {item.Patch{Title: new("a\xff")}, "Invalid title: it is not UTF-8 text"},
 		"label is bytes": {item.Patch{Labels: new([]string{"\xff"})}, "Invalid labels: it is not UTF-8 text"},
 	}

@@ -10,8 +10,9 @@ import (
 // MaxText is how many bytes a description or the body of a comment can have.
 const MaxText = 1 << 20
 
-// Complete fills in the defaults of a draft and checks all of it but its
-// relations.
+const maxFields = 64 << 10 // bytes of all fields but the description, which each list of items needs
+
+// Complete fills in the defaults of a draft, and checks everything but its relations.
 func (c Config) Complete(d Draft) (Draft, error) {
 	if d.Type == "" {
 		d.Type = c.defaultType()
@@ -61,7 +62,7 @@ func (c Config) Check(p Patch) (Patch, error) {
 			return Patch{}, err
 		}
 	}
-	if err := p.checkEncoding(); err != nil {
+	if err := p.checkTexts(); err != nil {
 		return Patch{}, err
 	}
 	p, err := p.checkLink()
@@ -90,8 +91,8 @@ func (c Config) Check(p Patch) (Patch, error) {
 	return p, nil
 }
 
-// checkEncoding refuses what no file could give back.
-func (p Patch) checkEncoding() error {
+// checkTexts refuses what no file could give back, and more than a reader of all items reads.
+func (p Patch) checkTexts() error {
 	fields := []struct {
 		name  string
 		value *string
@@ -99,13 +100,26 @@ func (p Patch) checkEncoding() error {
 		{"title", p.Title}, {"type", p.Type}, {"status", p.Status}, {"priority", p.Priority},
 		{"assignee", p.Assignee}, {"iteration", p.Iteration}, {"description", p.Description},
 	}
+	size := 0
 	for _, f := range fields {
-		if f.value != nil && !utf8.ValidString(*f.value) {
+		switch {
+		case f.value == nil:
+		case !utf8.ValidString(*f.value):
 			return notUTF8(f.name)
+		case f.value != p.Description:
+			size += len(*f.value)
 		}
 	}
-	if p.Labels != nil && slices.ContainsFunc(*p.Labels, func(s string) bool { return !utf8.ValidString(s) }) {
-		return notUTF8("labels")
+	if p.Labels != nil {
+		for _, label := range *p.Labels {
+			if !utf8.ValidString(label) {
+				return notUTF8("labels")
+			}
+			size += len("  - \"\"\n") + len(label)
+		}
+	}
+	if size > maxFields {
+		return &InvalidError{Problem: fmt.Sprintf("The title, the labels, and the other fields have %d bytes, more than the %d (64 KiB) allowed", size, maxFields)}
 	}
 	return nil
 }

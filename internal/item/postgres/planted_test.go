@@ -2,10 +2,12 @@ package postgres_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
 )
@@ -110,14 +112,40 @@ func TestHugeRows(t *testing.T) {
 	for _, it := range all.List(item.Config{}, item.Filter{}) {
 		size += len(it.Title) + len(it.Labels) + len(strings.Join(it.Labels, "")) + len(it.DependsOn)
 	}
-	if all.Len() != 3 || size > 100_000 {
+	if all.Len() != 3 || size > 300_000 {
 		t.Errorf("%d items, %d bytes", all.Len(), size)
 	}
 	it, err := s.Item(ctx, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(it.Title) + len(it.Description) + len(it.Labels) + len(it.DependsOn) + len(it.Former) + len(it.Comments[0].Body); n > 200_000 || !strings.HasSuffix(it.Title, "x…") {
+	if n := len(it.Title) + len(it.Description) + len(it.Labels) + len(it.DependsOn) + len(it.Former) + len(it.Comments[0].Body); n > 400_000 || !strings.HasSuffix(it.Title, "x…") {
 		t.Errorf("the item has %d values, and the title %.10q", n, it.Title)
+	}
+}
+
+// A comment that no reader would show is refused.
+func TestMaxComments(t *testing.T) {
+	t.Parallel()
+	server, _ := postgrestest.Shared(t)
+	database, err := server.Database(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ctx := makeProject(t, server.Address(database), "shop"), t.Context()
+	if _, err := s.Create(ctx, item.Draft{Title: "first"}); err != nil {
+		t.Fatal(err)
+	}
+	server.Exec(t, database, fmt.Sprintf(`insert into copse.comment (project_id, item_id, seq, author, date, body)
+		select 1, 1, n, 'ada', '', 'text' from pg_catalog.generate_series(1, %d) n`, row.MaxComments-1))
+	if _, err := s.AddComment(ctx, 1, "ada", "the last"); err != nil {
+		t.Fatal(err)
+	}
+	it, err := s.Item(ctx, 1)
+	if err != nil || len(it.Comments) != row.MaxComments || it.Comments[row.MaxComments-1].Body != "the last" {
+		t.Errorf("%d comments, %v", len(it.Comments), err)
+	}
+	if _, err := s.AddComment(ctx, 1, "ada", "too many"); err == nil || !strings.Contains(err.Error(), "more are not allowed") {
+		t.Errorf("error is %v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 // Any role that may change a row can store a value in it that takes gigabytes to read: a value has
 // up to 1 GB, and a list of 30 million short texts is 2 GB in memory. The expressions of this file
-// therefore cut values that are larger than any that copse writes. They look at the stored size first,
+// therefore cut values that are larger than any that copse writes: the package item limits them. They look at the stored size first,
 // which costs little. A compressed value has at most [compression] times that size.
 
 const (
@@ -16,10 +16,13 @@ const (
 	maxShort = 1 << 20
 	// MaxLong is the maximum size in bytes of a long text, as in the file of an item.
 	MaxLong = 8 << 20
-	// maxList is the maximum length of a list, and maxListSize that of its texts in bytes.
+	// maxList is the maximum length of a list of texts, and maxListSize that of its texts in bytes.
 	maxList, maxListSize = 10_000, 1 << 20
-	// maxComments is the maximum number of comments of an item.
-	maxComments = 50_000
+	// maxNumbers is the maximum length of a list of numbers, such as those of the items that a
+	// deletion changed.
+	maxNumbers = 100_000
+	// MaxComments is the maximum number of comments of an item: more than fit into a file.
+	MaxComments = 200_000
 )
 
 // Text returns an expression with the value of a column of at most limit bytes, or the beginning of a
@@ -50,4 +53,4 @@ func lists(columns ...string) string {
 }
 
 // Numbers returns an expression with a list of numbers, or its beginning.
-func Numbers(column string) string { return fmt.Sprintf("%s[1:%d]", column, maxList) }
+func Numbers(column string) string { return fmt.Sprintf("%s[1:%d]", column, maxNumbers) }

@@ -74,7 +74,7 @@ func (r *scanned) decode() Item {
 // commentedColumns are itemColumns with the comments of the item.
 func commentedColumns() string {
 	comment := func(column string) string {
-		return fmt.Sprintf(", array(select %s from copse.comment c where c.project_id = i.project_id and c.item_id = i.id order by c.seq limit %d)", column, maxComments)
+		return fmt.Sprintf(", array(select %s from copse.comment c where c.project_id = i.project_id and c.item_id = i.id order by c.seq limit %d)", column, MaxComments)
 	}
 	return itemColumns() + comment(Text("c.author", maxShort)) + comment(Text("c.date", maxShort)) + comment(Text("c.body", MaxLong))
 }

@@ -139,8 +139,12 @@ func (w *Writer) Update(id item.ID, p item.Patch) (item.Item, error) {
 
 // AddComment adds a comment to an item.
 func (w *Writer) AddComment(id item.ID, c item.Comment) (item.Comment, error) {
-	if _, err := row.FindItem(w.ctx, w.tx, w.Project.ID, id, row.Live); err != nil {
+	commented, err := row.FindItem(w.ctx, w.tx, w.Project.ID, id, row.Live)
+	if err != nil {
 		return item.Comment{}, err
+	}
+	if len(commented.Comments) >= row.MaxComments {
+		return item.Comment{}, &item.InvalidError{Problem: fmt.Sprintf("The item has %d comments, and more are not allowed; create another item", row.MaxComments)}
 	}
 	c.Date = w.timestamp()
 	w.queue(`insert into copse.comment (project_id, item_id, seq, author, date, body)
