@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
@@ -144,7 +145,7 @@ func (w *Writer) AddComment(id item.ID, c item.Comment) (item.Comment, error) {
 		return item.Comment{}, err
 	}
 	if len(commented.Comments) >= row.MaxComments {
-		return item.Comment{}, &item.InvalidError{Problem: fmt.Sprintf("The item has %d comments, and more are not allowed; create another item", row.MaxComments)}
+		return item.Comment{}, &item.InvalidError{Problem: "The item has " + cleantext.Count(row.MaxComments, "comment") + ", and more are not allowed; create another item"}
 	}
 	c.Date = w.timestamp()
 	w.queue(`insert into copse.comment (project_id, item_id, seq, author, date, body)
