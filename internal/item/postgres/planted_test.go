@@ -74,11 +74,7 @@ func TestForeignSchema(t *testing.T) {
 // A row with huge values costs little, and the other items stay readable.
 func TestHugeRows(t *testing.T) {
 	t.Parallel()
-	server, _ := postgrestest.Shared(t)
-	database, err := server.Database(true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server, database := planted(t)
 	s, ctx := makeProject(t, server.Address(database), "shop"), t.Context()
 	for range 3 {
 		if _, err := s.Create(ctx, item.Draft{Title: "first", Labels: []string{"a"}}); err != nil {
@@ -124,14 +120,21 @@ func TestHugeRows(t *testing.T) {
 	}
 }
 
-// A comment that no reader would show is refused.
-func TestMaxComments(t *testing.T) {
-	t.Parallel()
-	server, _ := postgrestest.Shared(t)
+// planted returns a server and a new database, for rows that copse would not write.
+func planted(t *testing.T) (server *postgrestest.Server, database string) {
+	t.Helper()
+	server, _ = postgrestest.Shared(t)
 	database, err := server.Database(true)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return server, database
+}
+
+// A comment that no reader would show is refused.
+func TestMaxComments(t *testing.T) {
+	t.Parallel()
+	server, database := planted(t)
 	s, ctx := makeProject(t, server.Address(database), "shop"), t.Context()
 	if _, err := s.Create(ctx, item.Draft{Title: "first"}); err != nil {
 		t.Fatal(err)
