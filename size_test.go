@@ -40,7 +40,6 @@ var sizes = map[string]struct {
 	"internal/item/gitmerge":     {1450, "one merge that git has open, from reading it to finishing it"},
 	"internal/item/itemtest":     {1500, "one contract: what holds for items, claims and histories"},
 	"internal/item/local":        {1850, "each method of a store holds its lock, and brings the packages below together"},
-	"internal/mcpserver":         {1800, "the server, and its extensions of the protocol, each over the whole of it"},
 }
 
 func TestPackagesHaveOneJob(t *testing.T) {

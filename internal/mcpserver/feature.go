@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
-	"runtime/debug"
 	"strings"
 	"sync"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/copse-dev/copse/internal/mcpserver/route"
@@ -25,7 +23,7 @@ func (s *Server) addPrompt(p toolset.Prompt) {
 		})
 	}
 	s.mcp.AddPrompt(def, func(ctx context.Context, req *mcp.GetPromptRequest) (_ *mcp.GetPromptResult, err error) {
-		defer s.recovered(ctx, "prompt "+p.Name, &err)
+		defer s.guard.Recovered(ctx, "prompt "+p.Name, &err)
 		for _, a := range p.Arguments {
 			if a.Required && req.Params.Arguments[a.Name] == "" {
 				return nil, wire.InvalidParams("missing required argument %q of prompt %q", a.Name, p.Name)
@@ -59,7 +57,7 @@ func (s *Server) addPrompt(p toolset.Prompt) {
 func (s *Server) addResource(r toolset.Resource) {
 	def := &mcp.Resource{URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType}
 	s.mcp.AddResource(def, func(ctx context.Context, req *mcp.ReadResourceRequest) (_ *mcp.ReadResourceResult, err error) {
-		defer s.recovered(ctx, "resource "+r.URI, &err)
+		defer s.guard.Recovered(ctx, "resource "+r.URI, &err)
 		at, ask, err := s.resourceWorktree(ctx, req)
 		if ask || err != nil {
 			return &mcp.ReadResourceResult{InputRequests: route.AskRoots()}, err
@@ -81,7 +79,7 @@ func (s *Server) addTemplate(t toolset.Template) {
 	}
 	pattern := sync.OnceValue(func() *regexp.Regexp { return templatePattern(t) })
 	s.mcp.AddResourceTemplate(def, func(ctx context.Context, req *mcp.ReadResourceRequest) (_ *mcp.ReadResourceResult, err error) {
-		defer s.recovered(ctx, "resource "+t.URITemplate, &err)
+		defer s.guard.Recovered(ctx, "resource "+t.URITemplate, &err)
 		match := pattern().FindStringSubmatch(req.Params.URI)
 		if match == nil {
 			return nil, mcp.ResourceNotFoundError(req.Params.URI)
@@ -145,12 +143,4 @@ func contents(at *route.Worktree, mimeType, text string, err error) (*mcp.ReadRe
 	}
 	// URI and MIME type are filled in from the definition.
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: text}}}, nil
-}
-
-// recovered turns a panic into a protocol error. It must be deferred.
-func (s *Server) recovered(ctx context.Context, what string, err *error) {
-	if p := recover(); p != nil {
-		s.logger.ErrorContext(ctx, "handler panicked", "handler", what, "panic", p, "stack", string(debug.Stack()))
-		*err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: what + " crashed on this call; this is a bug; report it"}
-	}
 }

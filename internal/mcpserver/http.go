@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/httpsession"
 	"github.com/copse-dev/copse/internal/mcpserver/batch"
 	"github.com/copse-dev/copse/internal/mcpserver/subscription"
+	"github.com/copse-dev/copse/internal/mcpserver/tasks"
 	"github.com/copse-dev/copse/internal/mcpserver/wire"
 )
 
@@ -195,7 +195,7 @@ func refuseRequest(w http.ResponseWriter, status int, id json.RawMessage, code i
 // intermediaries route by the header, and the server answers by the body. The library checks the
 // header of its own methods. The guard has limited the body.
 func namesTask(w http.ResponseWriter, r *http.Request) bool {
-	if !slices.Contains([]string{tasksGet, tasksUpdate, tasksCancel}, r.Header.Get("Mcp-Method")) {
+	if !tasks.IsMethod(r.Header.Get("Mcp-Method")) {
 		return true
 	}
 	body, err := io.ReadAll(r.Body)

@@ -11,10 +11,13 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/copse-dev/copse/internal/mcpserver/answer"
 	"github.com/copse-dev/copse/internal/mcpserver/completion"
 	"github.com/copse-dev/copse/internal/mcpserver/route"
+	"github.com/copse-dev/copse/internal/mcpserver/skills"
 	"github.com/copse-dev/copse/internal/mcpserver/stdio"
 	"github.com/copse-dev/copse/internal/mcpserver/subscription"
+	"github.com/copse-dev/copse/internal/mcpserver/tasks"
 	"github.com/copse-dev/copse/internal/mcpserver/wire"
 	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/toolset"
@@ -45,11 +48,11 @@ type Options struct {
 // change. It can serve several clients at once.
 type Server struct {
 	mcp      *mcp.Server
-	secrets  *secret.Set
+	guard    *answer.Guard
 	logger   *slog.Logger
 	watchers *subscription.Watchers
 	locator  *route.Locator // nil for one worktree
-	tasks    *tasks         // nil if no call can become one
+	tasks    *tasks.Tasks   // nil if no call can become one
 	idle     *idle
 }
 
@@ -63,13 +66,12 @@ const pageSize = 100
 // New assembles a server. It opens and reads nothing: the first answer costs only what the protocol
 // costs.
 func New(o Options) *Server {
-	s := &Server{logger: o.Logger, secrets: o.Secrets, idle: newIdle(idleAfter, debug.FreeOSMemory)}
+	s := &Server{guard: &answer.Guard{Secrets: o.Secrets, Logger: o.Logger}, logger: o.Logger, idle: newIdle(idleAfter, debug.FreeOSMemory)}
 	served := collect(o)
 	if o.Worktrees != nil {
 		s.locator = &route.Locator{Find: o.Worktrees}
 	}
 	completions := completion.New(o.Toolsets)
-	offered := &skills{server: s, each: served.skills}
 	changes := len(served.offers) > 0
 	opts := &mcp.ServerOptions{
 		Instructions: o.Instructions,
@@ -94,8 +96,9 @@ func New(o Options) *Server {
 		s.mcp.AddSendingMiddleware(changing.quiet)
 	}
 	if len(served.skills) > 0 {
-		offered.serve(s.mcp)
-		completions.Templates[skillTemplate] = []toolset.Argument{{Name: "name", Complete: offered.complete}}
+		offered := &skills.Skills{Guard: s.guard, Locator: s.locator, Each: served.skills}
+		offered.Serve(s.mcp)
+		completions.Templates[skills.Template] = []toolset.Argument{{Name: "name", Complete: offered.Complete}}
 	}
 	tools := newTools(s, served.tools, served.located)
 	s.mcp.AddReceivingMiddleware(tools.middleware)
@@ -105,12 +108,11 @@ func New(o Options) *Server {
 		s.mcp.AddReceivingMiddleware(shown.middleware(tools.linked))
 	}
 	if len(served.jobs) > 0 {
-		s.tasks = &tasks{server: s, source: served.jobs}
-		s.tasks.serve(s.mcp)
-		s.mcp.AddReceivingMiddleware(s.tasks.middleware)
+		s.tasks = &tasks.Tasks{Guard: s.guard, Source: served.jobs}
+		s.tasks.Serve(s.mcp)
 	}
 	s.mcp.AddReceivingMiddleware(wire.WellFormed)
-	s.mcp.AddReceivingMiddleware(s.redacted)
+	s.mcp.AddReceivingMiddleware(s.guard.Redacted)
 	s.mcp.AddReceivingMiddleware(subscription.Sessions)
 	s.mcp.AddReceivingMiddleware(wire.EncodedOnce)
 	if o.Connected != nil {
@@ -136,7 +138,7 @@ type served struct {
 	watchable          map[string]toolset.Resource
 	offers             []offer
 	skills             []func(context.Context) []toolset.Skill
-	jobs               jobs
+	jobs               tasks.Jobs
 	pages              map[string]toolset.Page // by URI
 	prompts, resources bool
 	located            map[string]bool // tools that declare the argument "worktree"
@@ -190,13 +192,13 @@ func (s served) capabilities() *mcp.ServerCapabilities {
 		caps.Tools = &mcp.ToolCapabilities{}
 	}
 	if len(s.skills) > 0 {
-		caps.AddExtension(skillsExtension, nil)
+		caps.AddExtension(skills.Extension, nil)
 	}
 	if len(s.pages) > 0 {
 		caps.AddExtension(viewsExtension, nil)
 	}
 	if len(s.jobs) > 0 {
-		caps.AddExtension(tasksExtension, nil)
+		caps.AddExtension(tasks.Extension, nil)
 	}
 	if s.follows {
 		caps.Experimental = map[string]any{route.CodexSandbox: struct{}{}} // Codex then sends it

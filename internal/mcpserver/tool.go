@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/mcpserver/host"
 	"github.com/copse-dev/copse/internal/mcpserver/route"
 	"github.com/copse-dev/copse/internal/mcpserver/subscription"
+	"github.com/copse-dev/copse/internal/mcpserver/tasks"
 	"github.com/copse-dev/copse/internal/mcpserver/wire"
 	"github.com/copse-dev/copse/internal/toolset"
 )
@@ -119,7 +120,7 @@ func (s *Server) addTool(t toolset.Tool) {
 		return route.WorktreeArgument
 	})
 	s.mcp.AddTool(definition(t, t.Input()), func(ctx context.Context, req *mcp.CallToolRequest) (_ *mcp.CallToolResult, err error) {
-		defer s.recovered(ctx, "tool "+t.Name, &err)
+		defer s.guard.Recovered(ctx, "tool "+t.Name, &err)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel() // goroutines that a handler leaves behind report no more progress
 		ctx, by := host.Known(ctx, req.ClientInfo())
@@ -130,14 +131,14 @@ func (s *Server) addTool(t toolset.Tool) {
 		}
 		asked, args, err := route.TakeWorktree(req.Params.Arguments, argument())
 		if err != nil {
-			return wireResult(by.Fitted(t.Fail(err))), nil
+			return wire.Result(by.Fitted(t.Fail(err))), nil
 		}
 		worktree, ask, err := s.locator.Of(ctx, route.Caller{Session: req.Session, Caps: req.ClientCapabilities(), Meta: req.Params.Meta, Responses: req.Params.InputResponses}, asked)
 		switch {
 		case ask:
 			return &mcp.CallToolResult{InputRequests: route.AskRoots()}, nil
 		case err != nil:
-			return wireResult(by.Fitted(t.Fail(route.InArgument(err, argument())))), nil
+			return wire.Result(by.Fitted(t.Fail(route.InArgument(err, argument())))), nil
 		}
 		at, ok := worktree.Tools[t.Name]
 		if !ok {
@@ -150,17 +151,17 @@ func (s *Server) addTool(t toolset.Tool) {
 // answer runs a tool and returns its result for a host, in which the worktree is named. A call
 // that becomes a task has no result yet.
 func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, t toolset.Tool, args json.RawMessage, by host.Host, worktree string) *mcp.CallToolResult {
-	views := t.View != nil && declares(req.ClientCapabilities(), viewsExtension)
+	views := t.View != nil && wire.Declares(req.ClientCapabilities(), viewsExtension)
 	var drawing *toolset.Drawing
 	if views {
 		ctx, drawing = toolset.WithDrawing(ctx)
 	}
 	res, job := s.call(ctx, t, args)
 	if job != nil {
-		beginningOf(ctx).task = taskOf(*job, by)
+		tasks.PlaceOf(ctx).Task = tasks.Of(*job, by)
 		return &mcp.CallToolResult{}
 	}
-	out := wireResult(by.Fitted(route.Locate(res, worktree)))
+	out := wire.Result(by.Fitted(route.Locate(res, worktree)))
 	if views {
 		s.draw(ctx, t, res, drawing, out)
 	}
@@ -203,13 +204,13 @@ func (s *Server) withProgress(ctx context.Context, req *mcp.CallToolRequest) con
 	return toolset.WithProgress(ctx, func(message string) {
 		// A disconnected client is not an error of the call.
 		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-			ProgressToken: token, Progress: time.Since(start).Seconds(), Message: cleantext.Cut(s.secrets.Redact(message), maxProgress),
+			ProgressToken: token, Progress: time.Since(start).Seconds(), Message: cleantext.Cut(s.guard.Secrets.Redact(message), maxProgress),
 		})
 	})
 }
 
 // call runs a tool so that no failure in it ends the connection. There is a job only if
-// [beginningOf] has a place for it.
+// [tasks.PlaceOf] has a place for it.
 func (s *Server) call(ctx context.Context, t toolset.Tool, args json.RawMessage) (res toolset.Result, job *toolset.Job) {
 	s.idle.begin()
 	defer s.idle.end()
@@ -222,22 +223,10 @@ func (s *Server) call(ctx context.Context, t toolset.Tool, args json.RawMessage)
 		s.logger.InfoContext(ctx, "tool call", "tool", t.Name, "error", res.IsError, "duration", time.Since(start))
 		s.logger.Log(ctx, levelTrace, "tool call", "tool", t.Name, "arguments", string(args), "result", res.Text)
 	}()
-	if t.Begin != nil && beginningOf(ctx) != nil {
+	if t.Begin != nil && tasks.PlaceOf(ctx) != nil {
 		return t.Begin(ctx, args)
 	}
 	return t.Call(ctx, args), nil
-}
-
-// wireResult returns a result for the wire; no other place knows the wire format of a result.
-func wireResult(r toolset.Result) *mcp.CallToolResult {
-	res := &mcp.CallToolResult{IsError: r.IsError}
-	for _, text := range r.Text {
-		res.Content = append(res.Content, &mcp.TextContent{Text: text})
-	}
-	if r.Structured != nil {
-		res.StructuredContent = r.Structured
-	}
-	return res
 }
 
 func annotations(h toolset.Hints) *mcp.ToolAnnotations {

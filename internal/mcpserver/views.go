@@ -7,6 +7,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/copse-dev/copse/internal/mcpserver/answer"
+	"github.com/copse-dev/copse/internal/mcpserver/wire"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
@@ -15,10 +17,6 @@ import (
 const (
 	viewsExtension = "io.modelcontextprotocol/ui"
 	pageScheme     = "ui://"
-	pageMIMEType   = "text/html;profile=mcp-app"
-	// drawing is the key of the HTML in the metadata of a result, which clients do not show
-	// to a model.
-	drawing = "copse/html"
 )
 
 // views serves the extension.
@@ -27,10 +25,10 @@ type views struct{ pages map[string]toolset.Page }
 // serve registers the pages.
 func (v *views) serve(s *Server) {
 	for _, p := range v.pages {
-		def := &mcp.Resource{URI: p.URI, Name: p.Name, Title: p.Title, Description: p.Description, MIMEType: pageMIMEType}
+		def := &mcp.Resource{URI: p.URI, Name: p.Name, Title: p.Title, Description: p.Description, MIMEType: answer.PageMIMEType}
 		s.mcp.AddResource(def, func(ctx context.Context, req *mcp.ReadResourceRequest) (_ *mcp.ReadResourceResult, err error) {
-			defer s.recovered(ctx, "resource "+p.URI, &err)
-			if !declares(req.ClientCapabilities(), viewsExtension) {
+			defer s.guard.Recovered(ctx, "resource "+p.URI, &err)
+			if !wire.Declares(req.ClientCapabilities(), viewsExtension) {
 				return nil, mcp.ResourceNotFoundError(p.URI)
 			}
 			// A page without domains cannot load anything.
@@ -52,11 +50,11 @@ func (v *views) middleware(linked func() []*mcp.Tool) mcp.Middleware {
 			}
 			switch req := req.(type) {
 			case *mcp.ListToolsRequest:
-				if list, ok := res.(*mcp.ListToolsResult); ok && declares(req.ClientCapabilities(), viewsExtension) {
+				if list, ok := res.(*mcp.ListToolsResult); ok && wire.Declares(req.ClientCapabilities(), viewsExtension) {
 					list.Tools = linked()
 				}
 			case *mcp.ListResourcesRequest:
-				if list, ok := res.(*mcp.ListResourcesResult); ok && !declares(req.ClientCapabilities(), viewsExtension) {
+				if list, ok := res.(*mcp.ListResourcesResult); ok && !wire.Declares(req.ClientCapabilities(), viewsExtension) {
 					list.Resources = slices.DeleteFunc(list.Resources, func(r *mcp.Resource) bool { return strings.HasPrefix(r.URI, pageScheme) })
 				}
 			}
@@ -76,7 +74,7 @@ func link(def *mcp.Tool, v *toolset.View) *mcp.Tool {
 }
 
 // draw adds the drawing of a tool's result to the answer.
-func (s *Server) draw(ctx context.Context, t toolset.Tool, res toolset.Result, own *toolset.Drawing, wire *mcp.CallToolResult) {
+func (s *Server) draw(ctx context.Context, t toolset.Tool, res toolset.Result, own *toolset.Drawing, out *mcp.CallToolResult) {
 	if res.IsError || res.Structured == nil {
 		return
 	}
@@ -88,6 +86,6 @@ func (s *Server) draw(ctx context.Context, t toolset.Tool, res toolset.Result, o
 	case err != nil:
 		s.logger.WarnContext(ctx, "a view cannot be drawn", "tool", t.Name, "error", err)
 	case html != "":
-		wire.Meta = mcp.Meta{drawing: html}
+		out.Meta = mcp.Meta{answer.Drawing: html}
 	}
 }
