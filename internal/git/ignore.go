@@ -27,12 +27,26 @@ func (r *Repo) Tracked(ctx context.Context) (index.Paths, error) {
 			return paths, nil
 		}
 		// Git decides about an unsupported or damaged index.
-		list, err := r.program.Run(ctx, "ls-files", "-z", "--full-name")
+		list, err := r.program.Run(ctx, "ls-files", "-z", "-t", "--full-name")
 		if err != nil {
 			return index.Paths{}, fmt.Errorf("list tracked files: %w", err)
 		}
 		return index.FromList(list), nil
 	})
+}
+
+// LeftOut returns the tracked files that a sparse checkout keeps out of the worktree, none without
+// one. Some of them can be there all the same, when another program has written them.
+func (r *Repo) LeftOut(ctx context.Context) (index.Paths, error) {
+	cfg, err := r.config(ctx)
+	if err != nil {
+		return index.Paths{}, fmt.Errorf("read the sparse checkout: %w", err)
+	}
+	if sparse, err := cfg.Bool("core.sparsecheckout", false); err != nil || !sparse {
+		return index.Paths{}, err
+	}
+	tracked, err := r.Tracked(ctx)
+	return tracked.Skipped(), err
 }
 
 // Excludes lists the files, besides those named .gitignore, with git's ignore patterns for this

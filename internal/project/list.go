@@ -42,6 +42,9 @@ type Listing struct {
 	// Total is the number of entries, and More means that there are more, which were not counted.
 	Total int
 	More  bool
+	// LeftOut is the number of tracked files that a sparse checkout leaves out, and one of Warnings
+	// names.
+	LeftOut int
 	// Warnings are about entries that the listing may lack or show by mistake.
 	Warnings []string
 }
@@ -67,18 +70,22 @@ func (p *Project) List(ctx context.Context, asked string, r Range) (Listing, err
 	}
 	real, err := f.real(asked, name)
 	if err != nil {
-		return Listing{}, err
+		return Listing{}, p.missing(ctx, name, err)
 	}
 	entries, err := f.ReadDir(real)
 	if err != nil {
 		return Listing{}, explain(asked, err)
 	}
 	flt, warnings := p.newFilter(ctx, f)
+	leftOut, names := absent(p.leftOut(ctx), real, entries)
+	if leftOut > 0 {
+		warnings = append(warnings, names)
+	}
 	start := flt.at(real, entries)
 	if start.hidden {
 		warnings = append(warnings, fmt.Sprintf("git ignores this directory; only its tracked files are listed (%s in all)", cleantext.Count(len(entries), "entry")))
 	}
-	w := walk{ctx: ctx, filter: flt, max: r.Max, countLimit: maxWalked, listing: Listing{Entries: []Entry{}, Warnings: warnings}}
+	w := walk{ctx: ctx, filter: flt, max: r.Max, countLimit: maxWalked, listing: Listing{Entries: []Entry{}, LeftOut: leftOut, Warnings: warnings}}
 	if r.Few {
 		w.countLimit = r.Max
 	}

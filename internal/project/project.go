@@ -11,6 +11,8 @@
 //   - a listing shows what "git status" would know: it omits files that the patterns of
 //     .gitignore files, of the repository, and of the user ignore, unless git tracks
 //     them. Outside git, only the .gitignore files apply;
+//   - a file that a sparse checkout leaves out is not passed over: its name gets an error of its own,
+//     and its directory a warning;
 //   - every call answers for the state on disk at that time.
 //
 // Errors are for display: they name paths as the user did, and state what to do.
@@ -38,6 +40,7 @@ import (
 type Repository interface {
 	Tracked(ctx context.Context) (index.Paths, error)
 	Excludes(ctx context.Context) (git.Excludes, error)
+	LeftOut(ctx context.Context) (index.Paths, error)
 }
 
 var _ Repository = (*git.Repo)(nil)
@@ -141,9 +144,19 @@ const (
 )
 
 // NotFoundError reports that the file does not exist.
-type NotFoundError struct{ Path string }
+type NotFoundError struct {
+	Path string
+	// Sparse means that git tracks the file, and the sparse checkout leaves it out.
+	Sparse bool
+}
 
-func (e *NotFoundError) Error() string { return "File not found: " + cleantext.Line(e.Path) }
+func (e *NotFoundError) Error() string {
+	text := "File not found: " + cleantext.Line(e.Path)
+	if e.Sparse {
+		text += " (git tracks it, but this worktree's sparse checkout leaves it out)"
+	}
+	return text
+}
 
 // KindError reports that the file has a type other than requested.
 type KindError struct {

@@ -51,7 +51,7 @@ func (p *Project) Read(ctx context.Context, asked string, lines Lines) (Text, er
 		return Text{}, err
 	}
 	if _, err := f.real(asked, name); err != nil {
-		return Text{}, err
+		return Text{}, p.missing(ctx, name, err)
 	}
 	file, err := f.Open(name)
 	if err != nil {

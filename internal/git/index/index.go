@@ -2,7 +2,7 @@
 //
 // [Parse] reads the bytes of the file in versions 2 to 4, as gitformat-index(5) describes them, and
 // keeps only the paths. An index that refers to another file (a split index), or omits tracked
-// files (a sparse index), is [ErrNeedsGit]: the caller runs "git ls-files -z" and creates the
+// files (a sparse index), is [ErrNeedsGit]: the caller runs "git ls-files -z -t" and creates the
 // [Paths] with [FromList].
 package index
 
@@ -25,9 +25,13 @@ var (
 // Paths are the tracked files, relative to the root of the worktree and with
 // slashes. The zero value has none. It is immutable.
 type Paths struct {
-	sorted []string
-	links  []string
+	sorted  []string
+	links   []string
+	skipped []string
 }
+
+// Skipped returns the files that git keeps out of the worktree, as a sparse checkout demands.
+func (p Paths) Skipped() Paths { return Paths{sorted: p.skipped} }
 
 // Links returns the submodules among the files, if the source is an index: a list of files does not
 // contain this information. The caller must not change it.
@@ -65,17 +69,38 @@ func (p Paths) HasBelow(directory string) bool {
 	return at < len(p.sorted) && strings.HasPrefix(p.sorted[at], below)
 }
 
-// FromList reads the output of "git ls-files -z".
+// Below returns the files below a directory. The root is ".".
+func (p Paths) Below(directory string) []string {
+	if directory == "." {
+		return p.sorted
+	}
+	below := directory + "/"
+	from, _ := slices.BinarySearch(p.sorted, below)
+	to := from
+	for to < len(p.sorted) && strings.HasPrefix(p.sorted[to], below) {
+		to++
+	}
+	return p.sorted[from:to]
+}
+
+// FromList reads the output of "git ls-files -z -t": a letter and a space before each path. The
+// letter of a file that git keeps out of the worktree is S.
 func FromList(list []byte) Paths {
 	text := string(list)
-	var paths []string
-	for path := range strings.SplitSeq(text, "\x00") {
-		if path != "" {
-			paths = append(paths, path)
+	var paths, skipped []string
+	for line := range strings.SplitSeq(text, "\x00") {
+		tag, path, found := strings.Cut(line, " ")
+		if !found {
+			continue
+		}
+		paths = append(paths, path)
+		if tag == "S" {
+			skipped = append(skipped, path)
 		}
 	}
 	slices.Sort(paths)
-	return Paths{sorted: slices.Compact(paths)}
+	slices.Sort(skipped)
+	return Paths{sorted: slices.Compact(paths), skipped: skipped}
 }
 
 const (
@@ -84,6 +109,7 @@ const (
 	modeOffset = 24
 
 	extendedFlag = 0x4000
+	skipFlag     = 0x4000 // of the extended flags
 	// maxName is the maximum length of a name, as in git, and maxNames that of all names. Names of
 	// version 4 share their beginnings, so a small file can contain very long ones.
 	maxName  = 4096
@@ -108,7 +134,7 @@ func Parse(data []byte, hashSize int) (Paths, error) {
 	}
 	r := reader{rest: data[headerSize : len(data)-hashSize], hashSize: hashSize, version: version}
 	ends := make([]int, 0, count) // of the names in r.names
-	var links []string
+	var links, skipped []string
 	for range count {
 		link := len(r.rest) >= statSize && binary.BigEndian.Uint32(r.rest[modeOffset:]) == modeLink
 		if err := r.entry(); err != nil {
@@ -117,6 +143,9 @@ func Parse(data []byte, hashSize int) (Paths, error) {
 		ends = append(ends, len(r.names))
 		if link {
 			links = append(links, string(r.names[len(r.names)-r.previous:]))
+		}
+		if r.skip {
+			skipped = append(skipped, string(r.names[len(r.names)-r.previous:]))
 		}
 	}
 	if err := r.extensions(); err != nil {
@@ -134,7 +163,7 @@ func Parse(data []byte, hashSize int) (Paths, error) {
 	if !slices.IsSorted(paths) {
 		return Paths{}, ErrBroken
 	}
-	return Paths{sorted: paths, links: links}, nil
+	return Paths{sorted: paths, links: links, skipped: skipped}, nil
 }
 
 type reader struct {
@@ -143,6 +172,7 @@ type reader struct {
 	version  uint32
 	names    []byte // all of them, one after the other
 	previous int    // how long the last one is
+	skip     bool   // the last one is not in the worktree
 }
 
 func (r *reader) entry() error {
@@ -153,12 +183,14 @@ func (r *reader) entry() error {
 	if binary.BigEndian.Uint32(r.rest[modeOffset:]) == modeDir {
 		return fmt.Errorf("%w: it is sparse", ErrNeedsGit)
 	}
-	if flags := binary.BigEndian.Uint16(r.rest[size-2:]); flags&extendedFlag != 0 && r.version >= 3 {
+	extended := r.version >= 3 && binary.BigEndian.Uint16(r.rest[size-2:])&extendedFlag != 0
+	if extended {
 		size += 2
 	}
 	if len(r.rest) < size {
 		return ErrBroken
 	}
+	r.skip = extended && binary.BigEndian.Uint16(r.rest[size-2:])&skipFlag != 0
 	name := r.rest[size:]
 	if r.version == 4 {
 		return r.compressed(name)

@@ -32,6 +32,7 @@ func TestParseAgreesWithGit(t *testing.T) {
 			g.Run(repo, "add", ".")
 			g.Run(repo, "rm", "-q", "--cached", "later")
 			g.Run(repo, "add", "-N", "later") // an entry with the extended flags of version 3
+			g.Run(repo, "update-index", "--skip-worktree", "a0", "a/c/d")
 			data, err := os.ReadFile(filepath.Join(repo, ".git", "index"))
 			if err != nil {
 				t.Fatal(err)
@@ -44,9 +45,12 @@ func TestParseAgreesWithGit(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, version %s: %v", format, version, err)
 			}
-			listed := index.FromList([]byte(g.Run(repo, "ls-files", "-z")))
+			listed := index.FromList([]byte(g.Run(repo, "ls-files", "-z", "-t")))
 			if fmt.Sprint(paths) != fmt.Sprint(listed) || paths.Len() != len(files) {
 				t.Errorf("%s, version %s: %v, git says %v", format, version, paths, listed)
+			}
+			if got := fmt.Sprint(paths.Skipped().All()); got != "[a/c/d a0]" {
+				t.Errorf("%s, version %s: skipped are %s", format, version, got)
 			}
 			for name, want := range map[string][2]bool{
 				"a": {false, true}, "a/c": {false, true}, "a/c/d": {true, true}, "a-": {false, false}, "a0": {true, true}, "é": {false, true},

@@ -45,7 +45,10 @@ func nextStep(err error) string {
 	if e, ok := errors.AsType[*failure.Error](err); ok {
 		return e.Hint(failure.Words{StopTask: `stop_task {"id": "ID"}`})
 	}
-	if _, ok := errors.AsType[*project.NotFoundError](err); ok {
+	if missing, ok := errors.AsType[*project.NotFoundError](err); ok {
+		if missing.Sparse {
+			return "Read it with \"git show HEAD:PATH\", or write its directory with \"git sparse-checkout add DIRECTORY\"."
+		}
 		return "Use list_directory to see the files."
 	}
 	return ""

@@ -325,7 +325,7 @@ func (g *gathering) tree(ctx context.Context) (Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(listing.Entries) == 0 {
+	if len(listing.Entries) == 0 && listing.LeftOut == 0 {
 		return nil, emptyError("no files")
 	}
 	return Files(listing), nil

@@ -94,6 +94,18 @@ func TestMarkdownNamesEmptySections(t *testing.T) {
 	}
 }
 
+// Files that a sparse checkout leaves out are counted where no cut removes the line.
+func TestMarkdownCountsFilesLeftOut(t *testing.T) {
+	t.Parallel()
+	got := Markdown(projectcontext.Context{Sections: []projectcontext.Section{
+		{Name: "tree", Title: "Files", Content: projectcontext.Files{LeftOut: 2}},
+	}}, projectcontext.DefaultTokens, foreign.Line{})
+	want := "## Files\n\nThe sparse checkout of this worktree leaves out 2 tracked files; list_directory names them.\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // However long the heads are, the text fits. Sections without room are listed.
 func TestLongHeadsFit(t *testing.T) {
 	t.Parallel()

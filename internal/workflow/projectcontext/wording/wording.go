@@ -65,7 +65,11 @@ func bodyOf(c projectcontext.Content, now time.Time, scale int) body {
 	case projectcontext.Commits:
 		return body{lines: commits(c, now)}
 	case projectcontext.Files:
-		return body{lines: tree(c)}
+		out := body{lines: tree(c)}
+		if c.LeftOut > 0 {
+			out.head = []foreign.Line{foreign.Own("The sparse checkout of this worktree leaves out ").Count(c.LeftOut, "tracked file").Own("; list_directory names them.")}
+		}
+		return out
 	}
 	return body{}
 }
