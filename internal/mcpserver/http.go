@@ -68,7 +68,7 @@ func (s *Server) HTTP() *HTTP {
 	}
 	h.routes.HandleFunc("/mcp", unbuffered(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case r.Method == http.MethodPost && !isShort(w, r): // refused
+		case r.Method == http.MethodPost && !isAcceptable(w, r): // refused
 		case isModern(r):
 			if namesTask(w, r) {
 				h.serveConnection(h.modern, w, r)
@@ -86,7 +86,9 @@ func (s *Server) HTTP() *HTTP {
 			h.serveConnection(h.sse, w, r)
 			return
 		}
-		h.sse.ServeHTTP(w, r)
+		if isAcceptable(w, r) {
+			h.sse.ServeHTTP(w, r)
+		}
 	}))
 	h.routes.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -103,12 +105,15 @@ func unbuffered(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// isShort refuses a request with more messages than a batch can have, or an unreadable body.
-func isShort(w http.ResponseWriter, r *http.Request) bool {
+// isAcceptable refuses a request with more messages than a batch can have, with a message that is
+// too large, or with an unreadable body.
+func isAcceptable(w http.ResponseWriter, r *http.Request) bool {
 	err := batch.Limit(r)
 	switch {
 	case errors.Is(err, batch.ErrTooLong):
 		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("A batch can have at most %d messages; send the others in another request", batch.Max))
+	case errors.Is(err, batch.ErrTooLarge):
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("A message other than tools/call and prompts/get can have at most %d KiB", batch.MaxSmall>>10))
 	case err != nil:
 		refuse(w, http.StatusBadRequest, "The body of the request cannot be read")
 	}

@@ -453,6 +453,35 @@ func TestBatchesAreShort(t *testing.T) {
 	})
 }
 
+// A session keeps what its client sends with initialize: it must be small.
+func TestSessionsAreSmall(t *testing.T) {
+	t.Parallel()
+	serve(t, func(s *site) {
+		padded := strings.Replace(hello, `"clientInfo":{`, `"clientInfo":{"title":"`+strings.Repeat("t", 64<<10)+`",`, 1)
+		if padded == hello {
+			t.Fatal("hello has no clientInfo")
+		}
+		if res, body := s.dial().ask("POST", "/mcp", padded); res.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(body, "at most 64 KiB") {
+			t.Errorf("begin: %s %.200s", res.Status, body)
+		}
+		session := s.begin()
+		for what, body := range map[string]string{
+			"again":     padded,
+			"subscribe": `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"a:` + strings.Repeat("u", 64<<10) + `"}}`,
+		} {
+			if got := s.post(session, body); !strings.HasPrefix(got, "413") {
+				t.Errorf("%s: %.200s", what, got)
+			}
+		}
+		if got := s.post(session, call("1", "echo", `{"text":"`+strings.Repeat("t", 100<<10)+`"}`)); !strings.HasPrefix(got, "200") {
+			t.Errorf("a large call: %.200s", got)
+		}
+		if res, body := s.dial().ask("POST", "/sse?sessionid=none", padded); res.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("/sse: %s %.200s", res.Status, body)
+		}
+	})
+}
+
 // A session that the library ends no longer belongs to a client.
 func TestLibraryEndsASession(t *testing.T) {
 	t.Parallel()

@@ -2,8 +2,10 @@
 //
 // The revision 2025-03-26 of the protocol knows batches. A server runs all messages of a batch at
 // the same time and keeps all answers until the client reads them, and a limit on requests counts
-// the batch as one. [Limit] guarantees that a body which it accepts has at most [Max] messages, and
-// that the next reader of the body sees all of it.
+// the batch as one. A server also keeps what a client sends with initialize, for as long as the
+// session lasts. [Limit] guarantees that a body which it accepts has at most [Max] messages, that
+// only calls of tools and prompts are larger than [MaxSmall], and that the next reader of the body
+// sees all of it.
 package batch
 
 import (
@@ -22,11 +24,18 @@ const Max = 20
 // ErrTooLong reports that a batch has more than [Max] messages.
 var ErrTooLong = errors.New("the batch has too many messages")
 
-// Limit reads the body of a request if it is a batch. It returns [ErrTooLong] for a long one, and
-// the error of a body that cannot be read. Limit the size of the body first.
+// MaxSmall is the maximum size of a message that is not a call, in bytes.
+const MaxSmall = 64 << 10
+
+// ErrTooLarge reports that a message other than a call is larger than [MaxSmall].
+var ErrTooLarge = errors.New("the message is too large")
+
+// Limit reads the body of a request if it is a batch or a large message. It returns [ErrTooLong] for a long
+// batch, [ErrTooLarge] for a message that is too large, and the error of a body that cannot be read. Limit the
+// size of the body first.
 func Limit(r *http.Request) error {
 	body := bufio.NewReader(r.Body)
-	if !begins(body) {
+	if r.ContentLength >= 0 && r.ContentLength <= MaxSmall && !begins(body) {
 		r.Body = readCloser{body, r.Body}
 		return nil
 	}
@@ -34,8 +43,8 @@ func Limit(r *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("read the body: %w", err)
 	}
-	if !few(text) {
-		return ErrTooLong
+	if err := check(text); err != nil {
+		return err
 	}
 	r.Body = readCloser{bytes.NewReader(text), r.Body}
 	return nil
@@ -63,21 +72,47 @@ func begins(text *bufio.Reader) bool {
 	}
 }
 
-// few reports whether an array has at most [Max] elements. Damaged text has few: the
-// library refuses it.
-func few(array []byte) bool {
-	elements := json.NewDecoder(bytes.NewReader(array))
-	if _, err := elements.Token(); err != nil {
-		return true
+// check returns an error for a body with too many messages, or with one that is too large. It accepts
+// the rest of damaged text: the library refuses it.
+func check(text []byte) error {
+	messages := json.NewDecoder(bytes.NewReader(text))
+	if !bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("[")) {
+		var message json.RawMessage
+		if messages.Decode(&message) != nil {
+			return nil
+		}
+		return checkSize(message)
 	}
-	for n := 0; elements.More(); n++ {
+	if _, err := messages.Token(); err != nil {
+		return nil
+	}
+	for n := 0; messages.More(); n++ {
 		if n == Max {
-			return false
+			return ErrTooLong
 		}
 		var message json.RawMessage
-		if elements.Decode(&message) != nil {
-			return true
+		if messages.Decode(&message) != nil {
+			return nil
+		}
+		if err := checkSize(message); err != nil {
+			return err
 		}
 	}
-	return true
+	return nil
+}
+
+// checkSize returns an error for a large message other than a call of a tool or a prompt. A server
+// forgets the arguments of a call with its answer. It keeps those of other methods, such as
+// initialize, for as long as the session lasts.
+func checkSize(message json.RawMessage) error {
+	if len(message) <= MaxSmall {
+		return nil
+	}
+	var head struct {
+		Method string `json:"method"`
+	}
+	if json.Unmarshal(message, &head) != nil || head.Method == "tools/call" || head.Method == "prompts/get" {
+		return nil
+	}
+	return ErrTooLarge
 }

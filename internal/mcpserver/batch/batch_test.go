@@ -17,9 +17,13 @@ func TestLimit(t *testing.T) {
 	array := func(n int, element string) string {
 		return "[" + strings.TrimSuffix(strings.Repeat(element+", ", n), ", ") + "]"
 	}
+	message := func(method string, size int) string {
+		empty := `{"method":"` + method + `","a":""}`
+		return strings.Replace(empty, `""`, `"`+strings.Repeat("a", size-len(empty))+`"`, 1)
+	}
 	for name, c := range map[string]struct {
-		body string
-		long bool
+		body        string
+		long, large bool
 	}{
 		"empty":             {body: ""},
 		"one message":       {body: " {\"a\":[1,2,3]}"},
@@ -29,17 +33,28 @@ func TestLimit(t *testing.T) {
 		"numbers":           {body: array(batch.Max+1, "7"), long: true},
 		"inner array":       {body: "[" + array(batch.Max+1, "7") + "]"},
 		"damaged":           {body: "[{,"},
+		"large call":        {body: message("tools/call", batch.MaxSmall+1)},
+		"large prompt":      {body: "[" + message("prompts/get", batch.MaxSmall+1) + "]"},
+		"small":             {body: message("initialize", batch.MaxSmall)},
+		"large":             {body: " " + message("initialize", batch.MaxSmall+1), large: true},
+		"large answer":      {body: strings.Replace(message("x", batch.MaxSmall+1), "method", "result", 1), large: true},
+		"large in a batch":  {body: "[{}," + message("notifications/initialized", batch.MaxSmall+1) + "]", large: true},
+		"two methods":       {body: strings.Replace(message("tools/call", batch.MaxSmall+30), `"a"`, `"method":"initialize","a"`, 1), large: true},
+		"large and damaged": {body: message("initialize", batch.MaxSmall+1)[1:]},
 		"not closed":        {body: strings.TrimSuffix(array(batch.Max, "{}"), "]")},
 		"not closed, long":  {body: strings.TrimSuffix(array(batch.Max+1, "{}"), "]"), long: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(c.body))
-			err := batch.Limit(r)
-			if errors.Is(err, batch.ErrTooLong) != c.long {
-				t.Fatalf("error is %v, want a long batch: %v", err, c.long)
+			if strings.HasPrefix(name, "large") {
+				r.ContentLength = -1 // as in a chunked request
 			}
-			if c.long {
+			err := batch.Limit(r)
+			if errors.Is(err, batch.ErrTooLong) != c.long || errors.Is(err, batch.ErrTooLarge) != c.large {
+				t.Fatalf("error is %v, want a long batch: %v, a large message: %v", err, c.long, c.large)
+			}
+			if c.long || c.large {
 				return
 			}
 			got, err := io.ReadAll(r.Body)
