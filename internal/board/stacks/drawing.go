@@ -406,8 +406,20 @@ func (d *drawing) panel(ctx context.Context, s verdict.Status, b verdict.Branch,
 		Stack verdict.Status
 		AsOf  time.Time
 	}{r, s, cmpTime(b.PullRequest.AsOf, d.github.AsOf)})
-	add("next", struct{ Next, Switch, URL string }{next, nextstep.Command(nextstep.Work, nextstep.Branch{Name: b.Branch}), r.Pull.URL})
+	add("next", struct{ Next, Switch, URL string }{next, checkout(b, s.Trunk, next), r.Pull.URL})
 	return out
+}
+
+// checkout returns the command that begins work on a branch, "" if the page is about its worktree,
+// if git does not have the branch, or if that command is the next step.
+func checkout(b verdict.Branch, trunk, next string) string {
+	if b.Missing || b.Worktree != nil && b.Worktree.Current {
+		return ""
+	}
+	if command := b.Next(nextstep.Work, trunk); command != next {
+		return command
+	}
+	return ""
 }
 
 // meeting is a conflict as the panel of one of its branches shows it.

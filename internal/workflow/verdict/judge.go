@@ -200,8 +200,8 @@ func failing(pr PullRequest) foreign.Line {
 // tool returns the tool that manages the stack of the branch.
 func (b *Branch) tool() string { return cmp.Or(b.Manager, b.Source) }
 
-// next returns the command of an action.
-func (b *Branch) next(a nextstep.Action, trunk string) string {
+// Next returns the command of an action, "" if there is none that can be shown.
+func (b *Branch) Next(a nextstep.Action, trunk string) string {
 	remote, _, _ := strings.Cut(b.Remote, "/")
 	about := nextstep.Branch{
 		Name: b.Branch, Parent: b.Parent, Trunk: trunk, Tool: b.tool(), Base: b.StackedOn, Remote: remote, Diverged: b.Unpulled > 0,
@@ -244,5 +244,5 @@ func (s *Status) Conclude() {
 	if about == nil {
 		about, found.action = &s.Branches[0], nextstep.Merge
 	}
-	s.Tool, s.Next = about.tool(), about.next(found.action, s.Trunk)
+	s.Tool, s.Next = about.tool(), about.Next(found.action, s.Trunk)
 }

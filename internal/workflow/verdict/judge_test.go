@@ -45,6 +45,18 @@ func TestJudge(t *testing.T) {
 			func(b *Branch) { b.Worktree = &Worktree{Name: "w", Operation: "merge", Path: "/w x"} }, Blocked,
 			"b is in the middle of a merge in worktree w.", "cd '/w x' && git merge --continue",
 		},
+		"restack elsewhere": {
+			func(b *Branch) { b.NeedsRestack, b.Source, b.Worktree = new(true), "twig", &Worktree{Name: "w", Path: "/w"} }, Blocked,
+			"b needs a restack, because a has moved.", "cd /w && git rebase a b",
+		},
+		"push elsewhere": {
+			func(b *Branch) { b.Unpushed, b.Source, b.Worktree = new(1), "git-town", &Worktree{Name: "w", Path: "/w"} }, Blocked,
+			"b has 1 unpushed commit.", "cd /w && git town sync --stack",
+		},
+		"plain push elsewhere": {
+			func(b *Branch) { b.Unpushed, b.Source, b.Worktree = new(1), "twig", &Worktree{Name: "w", Path: "/w"} }, Blocked,
+			"b has 1 unpushed commit.", "git push origin b",
+		},
 		"merged":   {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.State = "merged" }) }, Blocked, "b (#7) is merged, but is still part of the stack.", "gs repo sync"},
 		"closed":   {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.State = "closed" }) }, Blocked, "b (#7) was closed without a merge.", "gh pr reopen 7"},
 		"restack":  {func(b *Branch) { b.NeedsRestack = new(true) }, Blocked, "b needs a restack, because a has moved.", "gs upstack restack --branch b"},
@@ -140,7 +152,7 @@ func TestNextQuotes(t *testing.T) {
 		"+main":          "",
 	} {
 		b := pushed(func(b *Branch) { b.Branch = name })
-		if got := b.next(nextstep.Work, "main"); got != want {
+		if got := b.Next(nextstep.Work, "main"); got != want {
 			t.Errorf("%q: got %q, want %q", name, got, want)
 		}
 	}
@@ -159,7 +171,7 @@ func TestNextQuotes(t *testing.T) {
 		}
 	}
 	moved := pushed(func(b *Branch) { b.Source, b.StackedOn = "twig", strings.Repeat("a", 40) })
-	if got, want := moved.next(nextstep.Restack, "main"), "git rebase --onto a "+moved.StackedOn+" b"; got != want {
+	if got, want := moved.Next(nextstep.Restack, "main"), "git rebase --onto a "+moved.StackedOn+" b"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

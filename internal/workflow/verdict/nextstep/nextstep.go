@@ -133,6 +133,20 @@ func shown(value, name string) bool {
 	return value != "" && !foreign.Hidden(value) && value[0] != '-' && value[0] != '+' && (name != "remote" || !strings.Contains(value, ":"))
 }
 
+// thereOnly reports whether a command works only in the worktree of its branch. git refuses to rebase
+// a branch that another worktree has checked out, and a command that does not name the branch is
+// about the one that is checked out.
+func thereOnly(a Action, text template) bool {
+	switch a {
+	case Resume, Restack:
+		return true
+	case Submit, Propose, Push, Merge:
+		return !strings.Contains(text, "{branch}") && !strings.Contains(text, "{number}")
+	default:
+		return false
+	}
+}
+
 // Command returns the command of an action, "" if there is none that can be shown.
 func Command(a Action, b Branch) string {
 	text := commands(b.Tool)[a]
@@ -151,13 +165,12 @@ func Command(a Action, b Branch) string {
 	case text == pushNew && b.Remote != "":
 		text = pushCommits
 	}
-	if b.Elsewhere != "" {
-		switch a {
-		case Work:
-			text = "cd {path}"
-		case Resume:
-			text = "cd {path} && " + text
-		}
+	switch {
+	case b.Elsewhere == "":
+	case a == Work:
+		text = "cd {path}"
+	case text != "" && thereOnly(a, text):
+		text = "cd {path} && " + text
 	}
 	number := ""
 	if b.Number > 0 {
