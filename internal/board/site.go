@@ -19,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/board/entry"
 	"github.com/copse-dev/copse/internal/board/markup"
 	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/httpguard"
 )
 
 // Path is where a server has the boards.
@@ -36,6 +37,8 @@ type SiteOptions struct {
 	// users of the machine can read a link in the arguments of the program that opens it, and its
 	// path helps them to a browser's cookie. nil takes all.
 	Own func(*http.Request) bool
+	// Certain means that the system says whose each connection is, so Own is never a guess.
+	Certain bool
 	// Host is the name of the host of all pages, without a port. A browser stores scripts, such as
 	// service workers, by host and port, and another user can have the port while the site does not
 	// run. A name that nobody knew before has none. "" takes all.
@@ -124,10 +127,20 @@ func (s *Site) hosts(r *http.Request) bool {
 	return s.o.Host == "" || err == nil && strings.EqualFold(u.Hostname(), s.o.Host)
 }
 
-// Known reports whether a request has a session.
-func (s *Site) Known(r *http.Request) bool {
-	at, _ := s.find(r)
-	return at != nil && at.access.Session(r) != nil
+// Standing states whether a request has a session or, where the system says so, is of a process of
+// this user. A flood of other users must not keep this user from logging in, or use up the limit of
+// a session whose cookie they know.
+func (s *Site) Standing(r *http.Request) httpguard.Standing {
+	if s.o.Own != nil && !s.o.Own(r) {
+		return httpguard.Stranger
+	}
+	if at, _ := s.find(r); at != nil && at.access.Session(r) != nil {
+		return httpguard.Admitted
+	}
+	if s.o.Certain {
+		return httpguard.Own
+	}
+	return httpguard.Stranger
 }
 
 // ServeHTTP answers a request below Path.

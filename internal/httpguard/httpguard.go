@@ -49,34 +49,48 @@ type Options struct {
 	Origins []string
 	// Open are paths that require no token.
 	Open []string
-	// Known reports whether a request that needs no token is from a client with a login of its own;
-	// nil takes all for such.
-	Known func(*http.Request) bool
+	// Standing states whose a request is that needs no token; nil takes all for Admitted.
+	Standing func(*http.Request) Standing
 	// Rate is the maximum number of requests per second of one client; 0 is DefaultRate.
 	Rate int
 	// Now is the clock of the limits.
 	Now func() time.Time
 }
 
+// Standing states whose a request is. The requests of each standing have their own limits, so that
+// those of strangers refuse nobody else.
+type Standing int
+
+const (
+	// Stranger is a client of whom nothing is known.
+	Stranger Standing = iota
+	// Own is a client without a login that is certainly a process of this user.
+	Own
+	// Admitted is a client with the token or a login.
+	Admitted
+	standings
+)
+
 // guard is the handler that New returns.
 type guard struct {
-	next    http.Handler
-	token   func() string
-	hosts   []string
-	below   bool
-	origins []string
-	open    []string
-	known   func(*http.Request) bool
-	// admitted and strangers count requests apart.
-	admitted, strangers *rates
+	next     http.Handler
+	token    func() string
+	hosts    []string
+	below    bool
+	origins  []string
+	open     []string
+	standing func(*http.Request) Standing
+	rates    [standings]*rates
 }
 
 // New guards a handler.
 func New(o Options, next http.Handler) http.Handler {
 	g := &guard{
 		next: next, token: o.Token,
-		below: o.Below, origins: o.Origins, open: o.Open, known: o.Known,
-		admitted: newRates(o.Rate, o.Now), strangers: newRates(o.Rate, o.Now),
+		below: o.Below, origins: o.Origins, open: o.Open, standing: o.Standing,
+	}
+	for i := range g.rates {
+		g.rates[i] = newRates(o.Rate, o.Now)
 	}
 	for _, h := range o.Hosts {
 		g.hosts = append(g.hosts, strings.ToLower(h))
@@ -122,17 +136,13 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	admitted := g.admits(r)
-	if !admitted && g.token != nil && !slices.Contains(g.open, r.URL.Path) {
+	standing := g.standingOf(r)
+	if standing != Admitted && g.token != nil && !slices.Contains(g.open, r.URL.Path) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		refuse(w, http.StatusUnauthorized, "A bearer token is required; `copse mcp config` shows the header to send")
 		return
 	}
-	rates := g.strangers
-	if admitted {
-		rates = g.admitted
-	}
-	if !rates.take(r.RemoteAddr) {
+	if !g.rates[standing].take(r.RemoteAddr) {
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusTooManyRequests, "Too many requests from this client; wait a second and send fewer at once")
 		return
@@ -181,12 +191,15 @@ func OwnOrigin(origin, host string) bool {
 	return strings.EqualFold(origin, "http://"+host)
 }
 
-// admits reports whether a request has the token or, where none is required, is from a known client.
-func (g *guard) admits(r *http.Request) bool {
-	if g.token != nil {
-		return g.knowsToken(r.Header.Values("Authorization"))
+// standingOf states whether a request has the token or, where none is required, whose it is.
+func (g *guard) standingOf(r *http.Request) Standing {
+	switch {
+	case g.token == nil && g.standing != nil:
+		return g.standing(r)
+	case g.token == nil || g.knowsToken(r.Header.Values("Authorization")):
+		return Admitted
 	}
-	return g.known == nil || g.known(r)
+	return Stranger
 }
 
 func (g *guard) knowsToken(headers []string) bool {

@@ -237,35 +237,53 @@ func TestRates(t *testing.T) {
 // Requests that need no token do not use up the rate of the clients that have it.
 func TestStrangersHaveTheirOwnRate(t *testing.T) {
 	t.Parallel()
-	known := func(r *http.Request) bool { return r.Header.Get("Cookie") == "known" }
+	standing := func(r *http.Request) httpguard.Standing {
+		switch r.Header.Get("Cookie") {
+		case "known":
+			return httpguard.Admitted
+		case "own":
+			return httpguard.Own
+		}
+		return httpguard.Stranger
+	}
 	for name, o := range map[string]httpguard.Options{
 		"an open path":     {Token: func() string { return token }, Open: []string{"/open"}},
-		"a login of pages": {Known: known},
+		"a login of pages": {Standing: standing},
 	} {
 		o.Rate, o.Now = 10, func() time.Time { return time.Unix(0, 0) }
 		guarded := httpguard.New(o, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-		ask := func(from, path string, login bool) int {
+		ask := func(from, path, cookie string) int {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, nil)
 			r.RemoteAddr = from
-			if login {
+			if cookie == "known" {
 				r.Header.Set("Authorization", "Bearer "+token)
-				r.Header.Set("Cookie", "known")
 			}
+			r.Header.Set("Cookie", cookie)
 			w := httptest.NewRecorder()
 			guarded.ServeHTTP(w, r)
 			return w.Code
 		}
 		refused := 0
 		for i := range 1000 {
-			if ask(fmt.Sprint("stranger ", i), "/open", false) == http.StatusTooManyRequests {
+			if ask(fmt.Sprint("stranger ", i), "/open", "") == http.StatusTooManyRequests {
 				refused++
 			}
 		}
 		if refused == 0 {
 			t.Errorf("%s: strangers have no limit", name)
 		}
-		if got := ask("client", "/closed", true); got != http.StatusOK {
+		if got := ask("client", "/closed", "known"); got != http.StatusOK {
 			t.Errorf("%s: a client gets %d", name, got)
+		}
+		// Nor do they keep this user from logging in, nor requests without a login a client.
+		if got := ask("own", "/open", "own"); o.Standing != nil && got != http.StatusOK {
+			t.Errorf("%s: a process of this user gets %d", name, got)
+		}
+		for i := range 1000 {
+			ask(fmt.Sprint("own ", i), "/open", "own")
+		}
+		if got := ask("client", "/closed", "known"); got != http.StatusOK {
+			t.Errorf("%s: after many requests without a login, a client gets %d", name, got)
 		}
 	}
 }

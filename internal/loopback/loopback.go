@@ -38,6 +38,12 @@ func Mine(local net.Addr, remote string, uid int) bool {
 	return !told || owner == uid || owner == 0
 }
 
+// Tells reports whether the system says who owns a connection, so that [Mine] is never a guess.
+func Tells() bool {
+	_, told := listeners(0)
+	return told
+}
+
 // Held reports whether programs of the user with an ID, or of root, listen on a port of any address
 // of this machine, and nobody else does. It is true where the system does not say who listens.
 func Held(port uint16, uid int) bool {

@@ -64,7 +64,7 @@ func New(o Options) *board.Site {
 			o.Env.Secrets.Add(key)
 			return key, err
 		},
-		Own: own, Host: host(o.Env.GOOS),
+		Own: own, Certain: loopback.Tells(), Host: host(o.Env.GOOS),
 	})
 }
 

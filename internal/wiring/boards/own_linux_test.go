@@ -9,13 +9,72 @@ import (
 	"net/http/httptest"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/board"
+	"github.com/copse-dev/copse/internal/httpguard"
 	"github.com/copse-dev/copse/internal/secret"
+	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/test/otheruser"
 	"github.com/copse-dev/copse/internal/wiring/boards"
 	"github.com/copse-dev/copse/internal/wiring/servers"
 )
+
+// Requests of another user, however many, do not keep this user from logging in.
+func TestFloodOfAnotherUser(t *testing.T) {
+	t.Parallel()
+	otheruser.Need(t)
+	env := app.EmptyEnv()
+	env.Dir, env.Secrets = t.TempDir(), secret.New(nil)
+	env.Environ = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
+	files, err := servers.Places(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := boards.New(boards.Options{Env: env, Files: files, Logger: slog.New(slog.DiscardHandler)})
+	t.Cleanup(site.Close)
+	// The clock does not advance, so nobody gets another second's requests.
+	gate := servers.NewGate(files.Tokens, httpguard.Options{Rate: 1, Now: func() time.Time { return time.Unix(0, 0) }}, true, func(string) {})
+	gate.Beside("all", board.Path, site)
+	guarded, err := gate.Guard(t.Context(), supervisor.Worktree{Key: "all"}, http.NotFoundHandler())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(guarded)
+	t.Cleanup(server.Close)
+	path, err := site.Link(t.Context(), env.Dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func(c *http.Client, path string) int {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = site.Host()
+		res, err := c.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		return res.StatusCode
+	}
+	dialer := &net.Dialer{}
+	stranger := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, address string) (conn net.Conn, err error) {
+		otheruser.Do(t, func() { conn, err = dialer.DialContext(ctx, network, address) })
+		return conn, err
+	}}}
+	for n := 0; get(stranger, board.Path+"x") != http.StatusTooManyRequests; n++ {
+		if n > 100 {
+			t.Fatal("another user has no limit")
+		}
+	}
+	own := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if got := get(own, path); got != http.StatusSeeOther {
+		t.Errorf("the link of this user: %d", got)
+	}
+}
 
 // A link that another user finds in a list of processes opens nothing for that user, and still
 // works for its own.

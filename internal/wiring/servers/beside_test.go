@@ -17,8 +17,8 @@ import (
 
 type pages struct{ http.Handler }
 
-func (pages) Known(*http.Request) bool { return true }
-func (pages) Host() string             { return "own.localhost" }
+func (pages) Standing(*http.Request) httpguard.Standing { return httpguard.Admitted }
+func (pages) Host() string                              { return "own.localhost" }
 
 // Requests to the board need no token, and come from this machine alone: with a Host and an
 // Origin that are its own, over loopback. The routes beside it still need the token.

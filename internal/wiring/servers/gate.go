@@ -36,8 +36,8 @@ type beside struct {
 // Pages is a handler with its own login.
 type Pages interface {
 	http.Handler
-	// Known reports whether a request has that login.
-	Known(r *http.Request) bool
+	// Standing states whether a request has that login, or is at least this user's.
+	Standing(r *http.Request) httpguard.Standing
 	// Host is the only name of the host, "" if any name of this machine is one. The handler refuses
 	// other names.
 	Host() string
@@ -63,7 +63,7 @@ func (g *Gate) Beside(key, path string, handler Pages) {
 
 // split sends requests below the path to the handler beside the server, and others to it.
 func (b beside) split(open httpguard.Options, server http.Handler) http.Handler {
-	open.Token, open.Origins, open.Hosts, open.Known = nil, nil, nil, b.handler.Known
+	open.Token, open.Origins, open.Hosts, open.Standing = nil, nil, nil, b.handler.Standing
 	open.Below = b.handler.Host() != "" // the handler explains to an earlier name that it has changed
 	pages := httpguard.New(open, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !local(r) {
