@@ -136,6 +136,27 @@ func TestHostileServer(t *testing.T) {
 	}
 }
 
+// A database that rejects every statement as a conflict does not hold up a call for as long as a
+// failover takes.
+func TestOnlyConflicts(t *testing.T) {
+	t.Parallel()
+	at := postgrestest.Fake(t, "sesame17", func(s *postgrestest.Session) {
+		for s.Ready() == nil {
+			s.Send(&pgproto3.ErrorResponse{Severity: "ERROR", Code: "40001", Message: "again"})
+		}
+	})
+	s := postgres.New(postgres.Options{
+		Database: connection.Options{Config: func() (*pgxpool.Config, error) { return pgxpool.ParseConfig(at) }},
+		Project:  func() (string, error) { return "shop", nil },
+	})
+	defer s.Close()
+	start := time.Now()
+	_, err := s.Snapshot(t.Context())
+	if took := time.Since(start); err == nil || !strings.Contains(err.Error(), "others kept changing") || took < time.Second || took > 5*time.Second {
+		t.Errorf("%v after %s", err, took)
+	}
+}
+
 // A server that asks for the password in clear text, and could be anyone, does not get it.
 func TestNoPasswordForStrangers(t *testing.T) {
 	t.Parallel()

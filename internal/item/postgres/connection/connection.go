@@ -32,7 +32,8 @@ type Options struct {
 	// Config returns the configuration of the connections. It is called when the pool is first
 	// used, and again after an error.
 	Config func() (*pgxpool.Config, error)
-	// Patience is how long a lost connection or a conflict is tried again; 0 is a default.
+	// Patience is how long a lost connection is tried again; 0 is a default. A conflict is tried
+	// again for at most conflictTime.
 	Patience time.Duration
 	// AnswerTime is how long the database may take to answer a call; 0 is a default.
 	AnswerTime time.Duration
@@ -43,6 +44,9 @@ type Options struct {
 const (
 	// defaultPatience is longer than most servers take to fail over to another.
 	defaultPatience = 8 * time.Second
+	// conflictTime is enough for many rounds of real conflicts. A database that calls everything a
+	// conflict must not hold up a call for as long as a failover.
+	conflictTime = 2 * time.Second
 	// defaultAnswerTime is longer than the locks of others can last.
 	defaultAnswerTime = 30 * time.Second
 	// commitTime is how long a commit may take. It is not cut short by the caller, who could
@@ -77,7 +81,7 @@ func New(o Options) *Pool {
 	return &Pool{o: o}
 }
 
-// Patience returns how long a lost connection or a conflict is tried again.
+// Patience returns how long a lost connection is tried again.
 func (p *Pool) Patience() time.Duration { return p.o.Patience }
 
 // Close ends the connections. It waits a short time for a server that does not react, and ends those
@@ -259,14 +263,18 @@ func begin(maxIdle time.Duration) string {
 // the error. Each call may take as long as limit. A database that never answered is not
 // waited for.
 func (p *Pool) retry(ctx context.Context, limit time.Duration, do func(ctx context.Context) error) error {
-	end := time.Now().Add(p.o.Patience)
+	start := time.Now()
 	for attempt := 0; ; attempt++ {
 		err := Within(ctx, limit, do)
 		if err == nil {
 			p.reached.Store(true)
 			return nil
 		}
-		if ctx.Err() != nil || !sqlerror.Passing(err) || sqlerror.Connecting(err) && !p.reached.Load() || time.Now().After(end) {
+		patience := p.o.Patience
+		if sqlerror.Conflict(err) {
+			patience = min(patience, conflictTime)
+		}
+		if ctx.Err() != nil || !sqlerror.Passing(err) || sqlerror.Connecting(err) && !p.reached.Load() || time.Since(start) > patience {
 			return sqlerror.Explain(err)
 		}
 		if err := pause(ctx, attempt); err != nil {

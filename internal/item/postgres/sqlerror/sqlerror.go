@@ -122,13 +122,19 @@ func problem(answer *pgconn.PgError) string {
 		what = "others kept changing the project"
 	case "57P01", "57P02", "57P03", "25P03", "08006", "08003", "08001":
 		what = "the database is stopping or starting"
-	case "40001", "40P01":
+	case serializationFailure, deadlock:
 		what = "others kept changing the same items"
 	default:
 		what = "the database refused the request"
 	}
 	return fmt.Sprintf("%s (%s, %s)", what, Clean(answer.Message), Clean(answer.Code))
 }
+
+// The codes for transactions that others were in the way of.
+const (
+	serializationFailure = "40001"
+	deadlock             = "40P01"
+)
 
 // The codes for what a role or a replica may not do.
 const (
@@ -167,18 +173,26 @@ func Passing(err error) bool {
 	if Lost(err) {
 		return true
 	}
+	if Conflict(err) {
+		return true
+	}
 	answer, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
 		return false
 	}
 	switch answer.Code {
-	case "40001", "40P01", // serialization failure, deadlock
-		"57P01", "57P02", "57P03", "57P05", // shut down, crashed, starting, idle session ended
+	case "57P01", "57P02", "57P03", "57P05", // shut down, crashed, starting, idle session ended
 		"25P03", // the transaction was idle for too long
 		"53300": // too many connections
 		return true
 	}
 	return len(answer.Code) == 5 && answer.Code[:2] == "08" // connection exceptions
+}
+
+// Conflict reports whether another transaction was in the way.
+func Conflict(err error) bool {
+	answer, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (answer.Code == serializationFailure || answer.Code == deadlock)
 }
 
 // Lost reports whether the connection ended before the answer was read.
