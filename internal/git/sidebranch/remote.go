@@ -161,8 +161,26 @@ func (b *Branch) Fetch(ctx context.Context, from Remote) (Commit, error) {
 	if err != nil {
 		return "", &UnreachableError{"reach", err}
 	}
+	for range maxAnnounced {
+		theirs, err := b.announced(ctx, other)
+		if err != nil || theirs == "" || b.Has(ctx, theirs) {
+			return theirs, err
+		}
+		if err := b.receive(ctx, other); err != nil {
+			return "", err
+		}
+		if b.Has(ctx, theirs) {
+			return theirs, nil
+		}
+		// The branch moved on in between.
+	}
+	return "", &UnreachableError{"fetch from", fmt.Errorf("%d times, it did not send the commit that it announced; try again", maxAnnounced)}
+}
+
+// announced returns the commit of the branch at the other side, empty if there is none.
+func (b *Branch) announced(ctx context.Context, other side) (Commit, error) {
 	args := append([]string{"ls-remote", "--quiet"}, other.options...)
-	out, err := b.run(ctx, transferTime, nil, append(args, "--", other.address, b.ref), other.guards...)
+	out, err := b.run(ctx, transfer, nil, append(args, "--", other.address, b.ref), other.guards...)
 	if err != nil {
 		return "", &UnreachableError{"reach", err}
 	}
@@ -173,29 +191,28 @@ func (b *Branch) Fetch(ctx context.Context, from Remote) (Commit, error) {
 			theirs = Commit(hash)
 		}
 	}
-	if theirs == "" || b.Has(ctx, theirs) {
-		return theirs, nil
-	}
+	return theirs, nil
+}
+
+// receive fetches the branch of the other side.
+func (b *Branch) receive(ctx context.Context, other side) error {
 	if err := b.repo.Writable(b.ref); err != nil {
-		return "", err
+		return err
 	}
 	// What the remote need not send again.
 	if tip, err := b.Tip(ctx); err == nil && tip != "" {
 		if _, err := b.git(ctx, nil, "update-ref", b.ref, string(tip)); err != nil {
-			return "", fmt.Errorf("fetch: %w", err)
+			return fmt.Errorf("fetch: %w", err)
 		}
 	}
-	args = append([]string{
+	args := append([]string{
 		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules",
 		"--no-show-forced-updates", "--refmap=",
 	}, other.options...)
-	if _, err := b.run(ctx, transferTime, nil, append(args, "--", other.address, b.ref), other.guards...); err != nil {
-		return "", &UnreachableError{"fetch from", err}
+	if _, err := b.run(ctx, transfer, nil, append(args, "--", other.address, b.ref), other.guards...); err != nil {
+		return &UnreachableError{"fetch from", err}
 	}
-	if !b.Has(ctx, theirs) { // it moved on in between
-		return b.Fetch(ctx, from)
-	}
-	return theirs, nil
+	return nil
 }
 
 // Has reports whether a commit is here.
@@ -222,7 +239,7 @@ func (b *Branch) Push(ctx context.Context, to Remote, commit, from Commit) error
 		"push", "--quiet", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no",
 		"--force-with-lease=" + b.ref + ":" + string(from),
 	}, other.options...)
-	out, err := b.run(ctx, transferTime, nil, append(args, "--", other.address, string(commit)+":"+b.ref), other.guards...)
+	out, err := b.run(ctx, transfer, nil, append(args, "--", other.address, string(commit)+":"+b.ref), other.guards...)
 	if err == nil {
 		return nil
 	}

@@ -102,20 +102,35 @@ const (
 	// localTime limits git's work here, and transferTime its work with a remote.
 	localTime    = time.Minute
 	transferTime = 3 * time.Minute
-	// maxOutput limits git's output: all items of a large store.
+	// maxOutput limits git's output: all items of a large store. maxList limits the output that
+	// lists the files of a commit, and maxFiles their number: directories that contain one another
+	// have more of them than a repository has bytes.
 	maxOutput = 512 << 20
+	maxList   = 64 << 20
+	maxFiles  = 250_000
+	// maxAnnounced limits how often a remote can announce a commit that it does not send.
+	maxAnnounced = 5
 	// maxMemory limits git's memory, if the system supports that.
 	maxMemory = 2 << 30
 )
 
 // git runs git without the repository's configuration.
 func (b *Branch) git(ctx context.Context, input []byte, args ...string) ([]byte, error) {
-	return b.run(ctx, localTime, input, args)
+	return b.run(ctx, limits{localTime, maxOutput}, input, args)
 }
+
+// limits are the limits of one run of git: its time, and its output in bytes.
+type limits struct {
+	time   time.Duration
+	output int
+}
+
+// transfer are the limits of git's work with a remote.
+var transfer = limits{transferTime, maxOutput}
 
 // run runs git without the repository's configuration. Others are the guards of further
 // repositories that it reads.
-func (b *Branch) run(ctx context.Context, limit time.Duration, input []byte, args []string, others ...program.Guard) ([]byte, error) {
+func (b *Branch) run(ctx context.Context, limit limits, input []byte, args []string, others ...program.Guard) ([]byte, error) {
 	guards := append([]program.Guard{b.repo.Guard()}, others...)
 	for _, g := range guards {
 		// Settings have no effect without the configuration, but git must not wait for a file.
@@ -133,10 +148,10 @@ func (b *Branch) run(ctx context.Context, limit time.Duration, input []byte, arg
 	)
 	res, err := xec.Run(ctx, xec.Command{
 		Name: "git", Args: append([]string{"--no-pager"}, args...), Dir: b.repo.dir(), Env: env,
-		Stdin: input, Timeout: limit, MaxOutput: maxOutput, Whole: true, MaxMemory: maxMemory,
+		Stdin: input, Timeout: limit.time, MaxOutput: limit.output, Whole: true, MaxMemory: maxMemory,
 	})
 	if err == nil && res.Truncated {
-		err = fmt.Errorf("git printed more than %d MB", maxOutput>>20)
+		err = fmt.Errorf("git printed more than %d MB", limit.output>>20)
 	}
 	return res.Stdout, err
 }

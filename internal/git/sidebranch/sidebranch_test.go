@@ -3,9 +3,13 @@ package sidebranch_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -401,5 +405,54 @@ func TestDirectoriesOfKilledProcesses(t *testing.T) {
 	}
 	if entries = must[[]os.DirEntry](t)(os.ReadDir(temporary)); len(entries) != len(fixed) {
 		t.Errorf("%d entries are left, want %d", len(entries), len(fixed))
+	}
+}
+
+// Directories that contain one another have any number of files in a small repository.
+func TestTooManyFiles(t *testing.T) {
+	t.Parallel()
+	g, clone, _ := repository(t)
+	b := open(t, g, clone)
+	entry := "100644 blob " + strings.TrimSpace(g.Run(clone, "hash-object", "-w", "code.txt"))
+	for range 3 {
+		var tree strings.Builder
+		for i := range 64 {
+			fmt.Fprintf(&tree, "%s\t%d\n", entry, i)
+		}
+		mktree := exec.CommandContext(t.Context(), "git", "mktree")
+		mktree.Dir, mktree.Env, mktree.Stdin = clone, g.Env, strings.NewReader(tree.String())
+		entry = "040000 tree " + strings.TrimSpace(string(must[[]byte](t)(mktree.Output())))
+	}
+	commit := sidebranch.Commit(strings.TrimSpace(g.Run(clone, "commit-tree", "-m", "x", strings.Fields(entry)[2])))
+	if _, err := b.Read(t.Context(), commit); err == nil || !strings.Contains(err.Error(), "has 262144 files, and a branch can have at most 250000") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A remote can announce commits that it never sends.
+func TestAnnouncesAnotherCommit(t *testing.T) {
+	t.Parallel()
+	g, clone, remote := repository(t)
+	// A git for tests may be built without HTTP.
+	g.Env = g.Env.With("PATH=" + os.Getenv("PATH"))
+	g.Run(clone, "push", "-q", "origin", "HEAD:refs/heads/"+name)
+	g.Run(remote, "update-server-info")
+	files := http.FileServer(http.Dir(remote))
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Every other announcement names a commit that does not exist.
+		if strings.HasSuffix(r.URL.Path, "/info/refs") {
+			if n := asked.Add(1); n%2 == 1 {
+				fmt.Fprintf(w, "%040x\trefs/heads/%s\n", n, name)
+				return
+			}
+		}
+		files.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	b := open(t, g, clone)
+	commit, err := b.Fetch(t.Context(), sidebranch.Remote{Fetch: server.URL})
+	if _, ok := errors.AsType[*sidebranch.UnreachableError](err); !ok || !strings.Contains(err.Error(), "5 times, it did not send the commit that it announced") {
+		t.Errorf("got %q, %v after %d requests", commit, err, asked.Load())
 	}
 }

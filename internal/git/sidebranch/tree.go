@@ -89,9 +89,12 @@ func (b *Branch) Changes(ctx context.Context, c Commit, files Tree, counts func(
 
 // list returns the hashes of a commit's regular files by name.
 func (b *Branch) list(ctx context.Context, c Commit) (map[string]string, error) {
-	out, err := b.git(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", string(c))
+	out, err := b.run(ctx, limits{localTime, maxList}, nil, []string{"ls-tree", "-r", "-z", "--full-tree", string(c)})
 	if err != nil {
 		return nil, fmt.Errorf("list commit %s: %w", c, err)
+	}
+	if n := bytes.Count(out, []byte{0}); n > maxFiles {
+		return nil, fmt.Errorf("list commit %s: it has %d files, and a branch can have at most %d", c, n, maxFiles)
 	}
 	names := map[string]string{}
 	for record := range strings.SplitSeq(string(out), "\x00") {

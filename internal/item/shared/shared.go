@@ -69,7 +69,7 @@ func counts(name string) bool { return path.Dir(name) != historyfile.Directory }
 func (s *Syncer) Sync(ctx context.Context) (Result, error) {
 	var r Result
 	err := s.Store.Synchronize(ctx, func() error {
-		err := s.exchanged(ctx, &r)
+		err := exchanged(ctx, func() error { return s.once(ctx, &r) })
 		if ctx.Err() != nil {
 			return err // it was ended, which is not a failure
 		}
@@ -82,10 +82,14 @@ func (s *Syncer) Sync(ctx context.Context) (Result, error) {
 	return r, err
 }
 
+// maxAttempts limits how often a sync starts again, also with a remote that only says that
+// somebody else was faster.
+const maxAttempts = 100
+
 // exchanged calls once until nobody else is faster.
-func (s *Syncer) exchanged(ctx context.Context, r *Result) error {
-	for attempt := 0; ; attempt++ {
-		err := s.once(ctx, r)
+func exchanged(ctx context.Context, once func() error) error {
+	for attempt := range maxAttempts {
+		err := once()
 		if !errors.Is(err, sidebranch.ErrMoved) {
 			return err
 		}
@@ -93,6 +97,7 @@ func (s *Syncer) exchanged(ctx context.Context, r *Result) error {
 			return fmt.Errorf("others kept changing the branch of the remote: %w", err)
 		}
 	}
+	return fmt.Errorf("others changed the branch of the remote %d times during the sync; try again", maxAttempts)
 }
 
 // pause waits a little longer after each attempt, and not as long as others do.
