@@ -26,7 +26,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -66,8 +65,11 @@ type Client struct {
 	key     string                     // of the entries in the file
 	user    map[string]clientfile.Path // by system, "" for the others
 	project []string
-	// over is the extension of a second file, whose entries count where both have one; "" for none.
-	over string
+	// over and under are the further files of a user, by precedence: where both have an entry, those
+	// in over count and those in under do not. Files that are in no place on this machine are left
+	// out. projectOver are the same in a project.
+	over, under []clientfile.Path
+	projectOver [][]string
 	form form
 	// filter describes what the client withholds from the servers that it starts.
 	filter filter
@@ -117,7 +119,17 @@ func clients() []Client {
 			project: []string{".gemini", "settings.json"}, form: form{urlKey: "httpUrl", dir: true}, filter: gemini,
 		},
 		{
-			ID: "opencode", Title: "opencode", key: "mcp", user: everywhere(clientfile.Config, "opencode", "opencode.json"), project: []string{"opencode.json"}, over: ".jsonc",
+			ID: "opencode", Title: "opencode", key: "mcp", user: everywhere(clientfile.Config, "opencode", "opencode.json"), project: []string{"opencode.json"},
+			over: []clientfile.Path{
+				{clientfile.OpencodeDir, "opencode.jsonc"},
+				{clientfile.OpencodeDir, "opencode.json"},
+				{clientfile.Home, ".opencode", "opencode.jsonc"},
+				{clientfile.Home, ".opencode", "opencode.json"},
+				{clientfile.OpencodeFile},
+				{clientfile.Config, "opencode", "opencode.jsonc"},
+			},
+			under:       []clientfile.Path{{clientfile.Config, "opencode", "config.json"}},
+			projectOver: [][]string{{".opencode", "opencode.jsonc"}, {".opencode", "opencode.json"}, {"opencode.jsonc"}},
 			form: form{hasType: true, urlKey: "url", command: true, env: "environment", dir: true},
 		},
 		{ID: "windsurf", Title: "Windsurf", key: "mcpServers", user: everywhere(clientfile.Home, ".codeium", "windsurf", "mcp_config.json"), form: form{urlKey: "serverUrl"}},
@@ -197,13 +209,31 @@ func (c Client) Path(scope clientfile.Scope, l clientfile.Location) (string, err
 }
 
 // Paths returns all files that the client reads for a scope, by precedence: where several have an
-// entry of one name, the client uses that of the first. The last is that of [Client.Path].
+// entry of one name, the client uses that of the first. One of them is that of [Client.Path], which
+// is the one to create.
 func (c Client) Paths(scope clientfile.Scope, l clientfile.Location) ([]string, error) {
 	path, err := c.Path(scope, l)
-	if err != nil || c.over == "" {
-		return []string{path}, err
+	if err != nil {
+		return nil, err
 	}
-	return []string{strings.TrimSuffix(path, filepath.Ext(path)) + c.over, path}, nil
+	var all []string
+	if scope == clientfile.Project {
+		for _, parts := range c.projectOver {
+			all = append(all, l.InProject(parts))
+		}
+		return append(all, path), nil
+	}
+	existing := func(further []clientfile.Path) {
+		for _, f := range further {
+			if path, err := l.Resolve(c.Title, f); err == nil && path != "" {
+				all = append(all, path)
+			}
+		}
+	}
+	existing(c.over)
+	all = append(all, path)
+	existing(c.under)
+	return all, nil
 }
 
 // NoHTTPError reports that a client only starts servers itself.

@@ -82,29 +82,36 @@ func (o *clientOptions) existing(ctx context.Context, id string) (path string, e
 	return path, named(client, text, o.name), nil
 }
 
-// paths returns the client's files to change: the one with the entry that the client uses, else an
-// existing one, else a new one. To remove the entry, these are all files with it.
+// paths returns the client's files to change: the one with the entry that the client uses, else the
+// usual one, or another that exists in its directory, else a new one. To remove the entry, these are
+// all files with it.
 func (o *clientOptions) paths(ctx context.Context, client clientconfig.Client) ([]string, error) {
-	all, err := client.Paths(clientfile.Scope(o.scope), ClientFiles(o.env, o.project(ctx)))
+	scope, place := clientfile.Scope(o.scope), ClientFiles(o.env, o.project(ctx))
+	all, err := client.Paths(scope, place)
 	if err != nil {
 		return nil, err
 	}
-	at := all[len(all)-1:]
-	var with []string
-	for i, path := range all {
+	usual, err := client.Path(scope, place)
+	if err != nil {
+		return nil, err
+	}
+	var with, beside []string
+	for _, path := range all {
 		text, err := o.file(ctx, path).Read()
 		if err != nil {
 			continue // writing it reports the reason
 		}
 		if named(client, text, o.name).Name != "" {
 			with = append(with, path)
-		} else if i < len(all)-1 {
-			at = all[i : i+1]
+		} else if filepath.Dir(path) == filepath.Dir(usual) {
+			beside = append(beside, path)
 		}
 	}
 	switch {
+	case len(with) == 0 && len(beside) > 0:
+		return beside[:1], nil
 	case len(with) == 0:
-		return at, nil
+		return []string{usual}, nil
 	case o.remove:
 		return with, nil
 	}

@@ -48,10 +48,15 @@ const (
 	GeminiHome = "$gemini"      // ~
 	CopilotDir = "$copilot"     // ~/.copilot
 	QwenDir    = "$qwen"        // ~/.qwen
+
+	// These are a directory and a file that only opencode's own variables name, and that it reads in
+	// addition to the usual ones.
+	OpencodeDir  = "$opencode"
+	OpencodeFile = "$opencode-file"
 )
 
 // moved returns the variable with which users move a file of a client, "" for none, and the usual
-// place. opencode has one, too, but reads its usual file in addition.
+// place, nil for none.
 func moved(part string) (variable string, usual Path) {
 	switch part {
 	case ClaudeFile:
@@ -66,11 +71,15 @@ func moved(part string) (variable string, usual Path) {
 		return "COPILOT_HOME", Path{Home, ".copilot"}
 	case QwenDir:
 		return "QWEN_HOME", Path{Home, ".qwen"}
+	case OpencodeDir:
+		return "OPENCODE_CONFIG_DIR", nil
+	case OpencodeFile:
+		return "OPENCODE_CONFIG", nil
 	}
 	return "", nil
 }
 
-// Resolve returns the path on this machine. The error says which variable or directory is missing to
+// Resolve returns the path on this machine, "" if only a variable names it, which is not set. The error says which variable or directory is missing to
 // find the configuration of the client with this title.
 func (l Location) Resolve(title string, p Path) (string, error) {
 	if variable, usual := moved(p[0]); variable != "" {
@@ -80,6 +89,9 @@ func (l Location) Resolve(title string, p Path) (string, error) {
 			} else if dir != "" {
 				return "", fmt.Errorf("%s is %q, which depends on the directory where %s starts; use an absolute path", variable, dir, title)
 			}
+		}
+		if usual == nil {
+			return "", nil
 		}
 		return l.Resolve(title, slices.Concat(usual, p[1:]))
 	}

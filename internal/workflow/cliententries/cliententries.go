@@ -110,21 +110,26 @@ func (o *opened) files(scope clientfile.Scope) []File {
 		}
 		o.excludes = append(o.excludes, o.client.Excludes(text, o.place.Dir, o.place.Main))
 		f.refuse(o.excludes)
-		f.refuse(overridden(found))
+		f.refuse(overridden(found, path))
 		found = append(found, f)
 	}
 	return found
 }
 
-// overridden returns why the client does not use an entry that a file before has, too.
-func overridden(before []File) []func(name string) string {
+// overridden returns why the client does not use an entry of the file at path that a file before
+// has, too.
+func overridden(before []File, path string) []func(name string) string {
 	var all []func(name string) string
 	for _, f := range before {
+		other := f.Path
+		if filepath.Dir(other) == filepath.Dir(path) {
+			other = filepath.Base(other)
+		}
 		all = append(all, func(name string) string {
 			if !slices.ContainsFunc(f.Entries, func(e clientconfig.Named) bool { return e.Name == name }) {
 				return ""
 			}
-			return fmt.Sprintf("%s has an entry of the same name, which counts", filepath.Base(f.Path))
+			return fmt.Sprintf("%s has an entry of the same name, which counts", other)
 		})
 	}
 	return all
