@@ -192,6 +192,9 @@ func (e *engine) open(ctx context.Context, path string) (io.ReadCloser, error) {
 	}
 	defer res.Body.Close()
 	var refusal struct{ Message string }
+	if res.StatusCode == http.StatusSwitchingProtocols { // its body is a connection that nothing ends
+		return nil, errors.New("the engine switched to another protocol without a request for it")
+	}
 	if json.NewDecoder(io.LimitReader(res.Body, maxLog)).Decode(&refusal) != nil || refusal.Message == "" {
 		refusal.Message = "HTTP " + strconv.Itoa(res.StatusCode)
 	}

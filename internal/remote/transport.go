@@ -25,6 +25,8 @@ var (
 	ErrNotAllowed = errors.New("request not allowed")
 	// ErrTooLarge is the error of reading a body beyond MaxBody.
 	ErrTooLarge = errors.New("answer too large")
+	// ErrUpgraded is the error of an answer that switches to another protocol.
+	ErrUpgraded = errors.New("the server switched to another protocol without a request for it")
 	// ErrTimeout is the error of a request that took longer than Timeout. A deadline of the
 	// caller's own context remains context.DeadlineExceeded.
 	ErrTimeout = errors.New("no answer in time")

@@ -231,6 +231,25 @@ func TestTimeLimit(t *testing.T) {
 	}
 }
 
+// The body of an answer that switches protocols is the bare connection, which no time limit ends.
+func TestSwitchedProtocols(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nhello")
+	})
+	for _, cache := range []string{"", t.TempDir()} {
+		c := client(t, remote.Options{CacheDir: cache})
+		if _, _, err := get(t.Context(), c, s.URL); !errors.Is(err, remote.ErrUpgraded) {
+			t.Errorf("cache %q: got %v", cache, err)
+		}
+	}
+}
+
 func http1(t *testing.T, h http.HandlerFunc) (string, http.RoundTripper) {
 	t.Helper()
 	return serve(t, h).URL, nil

@@ -54,6 +54,11 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		// Nobody asked for another protocol, and no time limit ends the reading of such a body.
+		_ = resp.Body.Close()
+		return nil, ErrUpgraded
+	}
 	if _, err := http.ParseTime(resp.Header.Get("Date")); err != nil {
 		resp.Header.Set("Date", w.now().UTC().Format(http.TimeFormat))
 	}
