@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
@@ -86,7 +87,7 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 	}
 	return checkup.Check(ctx, checkup.Options{
 		Reader: f.Reader, Repo: repo, Committed: s.Mode(ctx) == Committed,
-		Noted: append(s.afterRebase(ctx, f), f.failedSync()...),
+		Noted: slices.Concat(f.movedWarning(), s.afterRebase(ctx, f), f.failedSync()),
 	})
 }
 

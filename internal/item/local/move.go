@@ -219,5 +219,5 @@ func (f *directory) movedWarning() []item.Warning {
 	if reason == "" {
 		return nil
 	}
-	return []item.Warning{{File: movedName, Reason: "states that this copy " + reason}}
+	return []item.Warning{{File: movedName, Reason: "marks a copy that " + reason}}
 }

@@ -21,6 +21,9 @@ type Mark struct {
 	From string
 }
 
+// Files is the name of the store of files for people.
+const Files = "the directory .tic"
+
 const (
 	arriving = "arriving from "
 	// maxName is the maximum length of the name of a store.
@@ -61,19 +64,27 @@ func (m Mark) Err() error {
 	case m.To != "":
 		return &storage.StoreError{
 			Problem: fmt.Sprintf("the items of this project were moved to %q", m.To),
-			Next:    "The store itself reports this. If you or your team moved them, choose that store with COPSE_ITEMS, or items.database in your settings.",
+			Next:    fmt.Sprintf("Only the store itself reports this. If you or your team moved them, %s.", m.follow()),
 		}
 	}
 	return nil
+}
+
+// follow returns how to choose the store that has the items.
+func (m Mark) follow() string {
+	if m.To == Files {
+		return "unset COPSE_ITEMS, and remove the repository from items.database in your settings"
+	}
+	return "choose that store with COPSE_ITEMS, or with items.database in your settings"
 }
 
 // Warning describes the store to those who read it, "" if it accepts changes.
 func (m Mark) Warning() string {
 	switch {
 	case m.From != "":
-		return fmt.Sprintf("does not change yet: the items are still being moved here from %q; repeat `copse item move` in the old store if it was interrupted", m.From)
+		return fmt.Sprintf("accepts no changes yet: the items are still being moved here from %q; if the move was interrupted, repeat `copse item move` in the old store", m.From)
 	case m.To != "":
-		return fmt.Sprintf("no longer changes: the items were moved to %q; if you or your team moved them, set COPSE_ITEMS or items.database", m.To)
+		return fmt.Sprintf("accepts no changes: the items were moved to %q; if you or your team moved them, %s", m.To, m.follow())
 	}
 	return ""
 }

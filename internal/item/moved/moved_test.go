@@ -29,3 +29,14 @@ func TestMark(t *testing.T) {
 		t.Error("the zero mark counts")
 	}
 }
+
+// A mark names the choice that leads to the store with the items.
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	for to, want := range map[string]string{moved.Files: "unset COPSE_ITEMS", "postgres://db.example/team": "choose that store with COPSE_ITEMS"} {
+		m := moved.Parse(moved.Mark{To: to}.String())
+		if !strings.Contains(m.Err().Error(), want) || !strings.Contains(m.Warning(), want) {
+			t.Errorf("%s: got %v, and %s", to, m.Err(), m.Warning())
+		}
+	}
+}

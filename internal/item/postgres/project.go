@@ -104,7 +104,7 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found []item.Warning
+	found := slices.Clone(config.Warnings)
 	warn := func(it *item.Summary, format string, args ...any) {
 		found = append(found, item.Warning{File: fmt.Sprintf("item %d", it.ID), Reason: fmt.Sprintf(format, args...)})
 	}

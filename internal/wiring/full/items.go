@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/item/moved"
+
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/git"
@@ -153,15 +155,12 @@ func (w *Workspace) WatchItems(ctx context.Context, store storage.Store, ready, 
 	}
 }
 
-// FilesName is the name of the store of files for people.
-const FilesName = "the directory .tic"
-
 // ItemsName returns the name of the store of Items for people, without a password.
 func (w *Workspace) ItemsName() string {
 	if at, _, ok := w.database(); ok {
 		return w.StoreName(at)
 	}
-	return FilesName
+	return moved.Files
 }
 
 // StoreName returns the address of a project in a database, without a password.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/item/moved"
+
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
@@ -99,7 +101,7 @@ func (c cli) tellClones(ctx context.Context, ws *full.Workspace, stores ...stora
 // named returns the store that --to names.
 func named(ws *full.Workspace, to string) (itemmove.Endpoint, error) {
 	if to == inFiles {
-		return itemmove.Endpoint{Store: ws.FilesOfItems(), Name: full.FilesName}, nil
+		return itemmove.Endpoint{Store: ws.FilesOfItems(), Name: moved.Files}, nil
 	}
 	if _, err := address.Parse(to); err != nil {
 		return itemmove.Endpoint{}, app.UsageError("the value of --to " + err.Error() + ", or " + inFiles)

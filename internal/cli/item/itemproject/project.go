@@ -575,7 +575,7 @@ func explained(m local.Mode) string {
 	case local.Committed:
 		return "mode: committed. The items are versioned with the code; each branch and each worktree has its own version of them"
 	case inDatabase:
-		return "mode: database. The items are in a database, for every machine that has its address"
+		return "mode: database. The items are in a database that every machine with its address can use"
 	case local.InCommon:
 		return "mode: shared. All worktrees use one store, with its history on a separate branch"
 	}

@@ -257,5 +257,17 @@ func checkPassfile(path, goos string) error {
 	if err != nil || info.Mode().Perm()&0o077 == 0 {
 		return nil //nolint:nilerr // pgx found the password elsewhere then
 	}
-	return fmt.Errorf("other users can read %s, so its passwords are not used; run `%s`", path, cleantext.Command("chmod", "600", path))
+	return &ExposedError{path}
+}
+
+// ExposedError reports that other users can read the file of passwords at Path.
+type ExposedError struct{ Path string }
+
+func (e *ExposedError) Error() string {
+	return fmt.Sprintf("other users can read %s, so copse does not use its passwords", cleantext.Line(e.Path))
+}
+
+// Next returns what to do about it.
+func (e *ExposedError) Next() string {
+	return fmt.Sprintf("Run `%s`.", cleantext.Command("chmod", "600", e.Path))
 }

@@ -2,6 +2,7 @@ package address_test
 
 import (
 	"encoding/pem"
+	"errors"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -113,7 +114,8 @@ func TestPassfile(t *testing.T) {
 	if err := os.Chmod(file, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Config(environment(t)); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+	_, err = a.Config(environment(t))
+	if exposed, ok := errors.AsType[*address.ExposedError](err); !ok || !strings.Contains(exposed.Next(), "chmod 600") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/copse-dev/copse/internal/item/postgres/address"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -120,6 +122,9 @@ func (p *Pool) connected() (*pgxpool.Pool, error) {
 		return p.pool, nil
 	}
 	config, err := p.o.Config()
+	if exposed, ok := errors.AsType[*address.ExposedError](err); ok {
+		return nil, &storage.StoreError{Problem: exposed.Error(), Next: exposed.Next(), Err: err}
+	}
 	if err != nil {
 		return nil, &storage.StoreError{Problem: err.Error(), Next: "Correct COPSE_ITEMS or items.database in your settings."}
 	}

@@ -7,6 +7,7 @@ package sqlerror
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -45,6 +46,9 @@ func Explain(err error) error {
 				"If you trust the server and the network, add require_auth=password to the address.", Err: err,
 		}
 	}
+	if next := untrusted(err); next != "" && Connecting(err) {
+		return &storage.StoreError{Problem: "copse cannot verify the database of work items: " + Clean(once(err.Error())), Next: next, Err: err}
+	}
 	if Connecting(err) && !bounded.Exceeded(err) {
 		return &storage.StoreError{
 			Problem: "the database of work items cannot be reached: " + Clean(once(err.Error())),
@@ -63,6 +67,27 @@ func Explain(err error) error {
 		Next:    "Check that COPSE_ITEMS or items.database in your settings has the address of a PostgreSQL server with the tables of copse.", Err: err,
 	}
 }
+
+// untrusted returns what to do about a connection that TLS refuses, "" if TLS is not the cause.
+func untrusted(err error) string {
+	_, host := errors.AsType[x509.HostnameError](err)
+	_, signer := errors.AsType[x509.UnknownAuthorityError](err)
+	_, invalid := errors.AsType[x509.CertificateInvalidError](err)
+	switch {
+	case host:
+		return "Use a host that the certificate of the server names."
+	case signer:
+		return "Set sslrootcert, in the address or as PGSSLROOTCERT, to the certificate of the authority that issued the server's certificate."
+	case invalid:
+		return "Replace the certificate of the server."
+	case strings.Contains(err.Error(), refusesTLS):
+		return "Let the server encrypt its connections (ssl = on). If you trust the server and the network, add sslmode=disable to the address."
+	}
+	return ""
+}
+
+// refusesTLS is what the driver reports of a server without TLS, which has no type.
+const refusesTLS = "server refused TLS connection"
 
 // ErrSilent reports that the database took too long to answer.
 func ErrSilent(limit time.Duration) error {
