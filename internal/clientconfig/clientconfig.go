@@ -70,7 +70,7 @@ type Client struct {
 	// out. projectOver are the same in a project.
 	over, under []clientfile.Path
 	projectOver [][]string
-	form form
+	form        form
 	// filter describes what the client withholds from the servers that it starts.
 	filter filter
 }
@@ -130,7 +130,7 @@ func clients() []Client {
 			},
 			under:       []clientfile.Path{{clientfile.Config, "opencode", "config.json"}},
 			projectOver: [][]string{{".opencode", "opencode.jsonc"}, {".opencode", "opencode.json"}, {"opencode.jsonc"}},
-			form: form{hasType: true, urlKey: "url", command: true, env: "environment", dir: true},
+			form:        form{hasType: true, urlKey: "url", command: true, env: "environment", dir: true},
 		},
 		{ID: "windsurf", Title: "Windsurf", key: "mcpServers", user: everywhere(clientfile.Home, ".codeium", "windsurf", "mcp_config.json"), form: form{urlKey: "serverUrl"}},
 		{

@@ -187,7 +187,7 @@ func TestEdits(t *testing.T) {
 	for name, tt := range map[string]struct{ client, before, after string }{
 		"comments and tabs": {"zed", "// mine\n{\n\t\"theme\": \"dark\", // nice\n\t/* servers */\n\t\"context_servers\": {\n\t\t\"other\": {\"command\": \"x\"}, // keep\n\t},\n}\n",
 			"// mine\n{\n\t\"theme\": \"dark\", // nice\n\t/* servers */\n\t\"context_servers\": {\n\t\t\"other\": {\"command\": \"x\"}, // keep\n\t\t\"copse\": {\n\t\t\t\"command\": \"/opt/copse\",\n\t\t\t\"args\": [\n\t\t\t\t\"mcp\",\n\t\t\t\t\"serve\"\n\t\t\t]\n\t\t},\n\t},\n}\n"},
-		"another is replaced": {"cursor", "{\"mcpServers\": {\"copse\": {\"command\": \"old\"}, \"z\": {}}}", "{\"mcpServers\": {\"copse\": {\"command\": \"/opt/copse\",\n      \"args\": [\n        \"mcp\",\n        \"serve\"\n      ]\n    }, \"z\": {}}}"},
+		"another is replaced": {"cursor", "{\"mcpServers\": {\"copse\": {\"command\": \"old\"}, \"z\": {}}}", "{\"mcpServers\": {\"copse\": {\"command\": \"/opt/copse\", \"args\": [\n        \"mcp\",\n        \"serve\"\n      ]}, \"z\": {}}}"},
 		"what was added stays": {"cursor", "{\"mcpServers\": {\"copse\": {\"env\": {\"A\": \"b\"}, \"args\": [\"mcp\", \"serve\"], \"command\": \"/opt/copse\"}}}",
 			"{\"mcpServers\": {\"copse\": {\"env\": {\"A\": \"b\"}, \"args\": [\"mcp\", \"serve\"], \"command\": \"/opt/copse\"}}}"},
 		"TOML": {"codex", "# mine\nmodel = \"x\"\n\n[mcp_servers.other]\ncommand = \"y\"\n\n# about the rest\n[tools]\nweb = true\n",

@@ -197,19 +197,27 @@ func (o *Object) put(name string, value hujson.ValueTrimmed) {
 		o.object.Members[i].Value.Value = value
 		return
 	}
+	// The end of the object stays as it is, so that Remove restores the text. A comment after the last
+	// member stays in place, and so does a trailing comma.
+	n := o.Len()
+	comment := bytes.TrimRight(o.object.AfterExtra, " \t\r\n")
+	end := o.object.AfterExtra[len(comment):]
+	before := o.style.line(o.depth)
+	switch oneLine := !bytes.Contains(end, []byte("\n")); {
+	case oneLine && n > 0:
+		before = " "
+	case oneLine:
+		end = hujson.Extra(o.style.line(o.depth - 1))
+	}
 	m := hujson.ObjectMember{
-		Name:  hujson.Value{BeforeExtra: hujson.Extra(o.style.line(o.depth)), Value: hujson.Literal(encoded(name))},
+		Name:  hujson.Value{BeforeExtra: append(bytes.Clone(comment), before...), Value: hujson.Literal(encoded(name))},
 		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: value},
 	}
-	// A comment after the last member stays in place, and so does a trailing comma.
-	if trailing := bytes.TrimRight(o.object.AfterExtra, " \t\r\n"); len(trailing) > 0 {
-		m.Name.BeforeExtra = append(bytes.Clone(trailing), m.Name.BeforeExtra...)
-	}
-	if n := o.Len(); n > 0 && o.object.Members[n-1].Value.AfterExtra != nil {
+	if n > 0 && o.object.Members[n-1].Value.AfterExtra != nil {
 		m.Value.AfterExtra = hujson.Extra{}
 	}
 	o.object.Members = append(o.object.Members, m)
-	o.object.AfterExtra = hujson.Extra(o.style.line(o.depth - 1))
+	o.object.AfterExtra = end
 }
 
 // Remove removes a member with the space before it; comments stay.
@@ -218,16 +226,16 @@ func (o *Object) Remove(name string) {
 	if i < 0 {
 		return
 	}
-	members := o.object.Members
-	before := bytes.TrimRight(members[i].Name.BeforeExtra, " \t\r\n")
-	last := i == len(members)-1
-	o.object.Members = slices.Delete(members, i, i+1)
-	if len(before) > 0 {
-		after := &o.object.AfterExtra
-		if !last {
-			after = &o.object.Members[i].Name.BeforeExtra
-		}
-		if !bytes.HasPrefix(bytes.TrimLeft(*after, " \t\r"), []byte("\n")) { // a comment can end with its line
+	gone := o.object.Members[i]
+	o.object.Members = slices.Delete(o.object.Members, i, i+1)
+	after := &o.object.AfterExtra
+	if i < o.Len() {
+		after = &o.object.Members[i].Name.BeforeExtra
+	} else if i > 0 {
+		o.endAt(&o.object.Members[i-1].Value, gone.Value.AfterExtra != nil)
+	}
+	if before := bytes.TrimRight(gone.Name.BeforeExtra, " \t\r\n"); len(before) > 0 {
+		if endsLine(before) && !bytes.HasPrefix(bytes.TrimLeft(*after, " \t\r"), []byte("\n")) {
 			before = append(bytes.Clone(before), '\n')
 		}
 		*after = append(bytes.Clone(before), *after...)
@@ -235,6 +243,24 @@ func (o *Object) Remove(name string) {
 	if o.Empty() {
 		o.object.AfterExtra = nil
 	}
+}
+
+// endAt makes a value the last of the object, with a trailing comma or without. Without one, what
+// was between the value and its comma becomes the end of the object.
+func (o *Object) endAt(last *hujson.Value, comma bool) {
+	switch {
+	case comma && last.AfterExtra == nil:
+		last.AfterExtra = hujson.Extra{}
+	case !comma:
+		o.object.AfterExtra = append(bytes.Clone(last.AfterExtra), o.object.AfterExtra...)
+		last.AfterExtra = nil
+	}
+}
+
+// endsLine reports whether a comment can end with its line, and not before.
+func endsLine(comment []byte) bool {
+	last := comment[bytes.LastIndexByte(comment, '\n')+1:]
+	return !bytes.HasSuffix(last, []byte("*/")) || bytes.Contains(last, []byte("//"))
 }
 
 // Names returns the names of the members.

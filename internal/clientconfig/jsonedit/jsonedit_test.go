@@ -1,7 +1,9 @@
 package jsonedit_test
 
 import (
+	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -34,8 +36,44 @@ func Example() {
 	// }
 }
 
-// What an object is set to is what it then has, and a text comes back as it was once the member is
-// removed again, whatever else is in it.
+// A text comes back byte for byte once what was added is removed again, in an object of the text and
+// in one that copse added.
+func TestComesBack(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		`{"a": 1}`, "{\"a\": 1}\n", "{\"a\": 1}\r\n", "{}", "\n{} ", "{\n  \"a\": 1\n}", "{\n\t\"a\": 1}", "{\"a\":1,\n}", "{\"a\":1,}", "{ \"a\": 1, \"b\": [1] }",
+		`{"a": 1 /* x */}`, "{\"a\": 1 // x\n}", "{\"a\": 1, // x\n  // y\n}\n", "{\"a\": 1 /* x */, \"b\": 2 /* y */,}", "{\n    \"a\": 1,\n\n    \"b\": 2\n\n}\n", "{ // all\n}",
+		"// x\n{\n  \"a\": {}, // y\n  /* z */\n}", "\uFEFF{\r\n  \"a\": [\r\n  ]\r\n}", `{"servers": {"x": {"y": 1}}}`, `{"servers": {}}`, "{\"servers\": {\"x\": 1,\n},\n}", "{\"a\": 1 // it ends with */\n}",
+	} {
+		at := func(text []byte, change func(root, servers *jsonedit.Object)) []byte {
+			doc, err := jsonedit.Parse(text)
+			if err != nil {
+				t.Fatalf("%q: %v", text, err)
+			}
+			servers, err := doc.Root().AddObject("servers")
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(doc.Root(), servers)
+			return doc.Text()
+		}
+		had := strings.Contains(text, "servers")
+		with := at([]byte(text), func(_, servers *jsonedit.Object) { servers.Set("copse", map[string]any{"command": "copse"}) })
+		if bytes.Count(with, []byte("\n")) < 2 {
+			t.Errorf("%q became %q in too few lines", text, with)
+		}
+		without := at(with, func(root, servers *jsonedit.Object) {
+			if servers.Remove("copse"); !had {
+				root.Remove("servers")
+			}
+		})
+		if string(without) != text {
+			t.Errorf("%q came back as %q, and was %q", text, without, with)
+		}
+	}
+}
+
+// What an object is set to is what it then has.
 func TestSetAndRemove(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

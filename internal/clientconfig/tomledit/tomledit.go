@@ -187,18 +187,22 @@ func (e *Entry) Text() ([]byte, error) {
 	return out, nil
 }
 
-// appended returns the text with the new entry at its end, after an empty line.
+// appended returns the text with the new entry at its end, after an empty line. A text without a line
+// break at its end stays one, so that Without restores it.
 func (e *Entry) appended() []byte {
 	out := bytes.Clone(e.text)
-	if len(out) > 0 {
-		if out[len(out)-1] != '\n' {
-			out = append(out, e.newline...)
-		}
-		if !bytes.HasSuffix(out, []byte(e.newline+e.newline)) {
-			out = append(out, e.newline...)
-		}
+	whole := len(out) == 0 || out[len(out)-1] == '\n'
+	if !whole {
+		out = append(out, e.newline...)
 	}
-	return append(append(out, e.header...), e.lines.String()...)
+	if len(out) > 0 {
+		out = append(out, e.newline...)
+	}
+	out = append(append(out, e.header...), e.lines.String()...)
+	if !whole {
+		out = bytes.TrimSuffix(out, []byte(e.newline))
+	}
+	return out
 }
 
 // Without returns the text without the tables of the entry, and without the empty line before each.
@@ -214,6 +218,9 @@ func (e *Entry) Without() []byte {
 		}
 		out = append(out, e.text[at:from]...)
 		at = t.to
+	}
+	if at > 0 && at == len(e.text) && !bytes.HasSuffix(e.text, []byte("\n")) {
+		return bytes.TrimSuffix(out, []byte(e.newline))
 	}
 	return append(out, e.text[at:]...)
 }
@@ -330,8 +337,8 @@ func (e *Entry) insertion() change {
 		if n := len(t.members); n > 0 {
 			at = endOfLine(e.text, t.members[n-1].to)
 		}
-		if at > 0 && e.text[at-1] != '\n' {
-			lines = e.newline + lines
+		if at > 0 && e.text[at-1] != '\n' { // the end of a text without a line break there
+			lines = e.newline + strings.TrimSuffix(lines, e.newline)
 		}
 		return change{span{at, at}, lines}
 	}

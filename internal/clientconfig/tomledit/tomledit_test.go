@@ -57,3 +57,34 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// A text comes back byte for byte once the entry is removed again.
+func TestComesBack(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"", "a = 1", "a = 1\n", "a = 1\n\n", "\n\na = 1\n\n\n", "# mine", "[x]\ny = 1", "a = 1\r\n", "a = 1\r\nb = 2", "[mcp_servers]\n", "[mcp_servers.x]\ncommand = \"y\"\n\n",
+	} {
+		e, err := tomledit.Open([]byte(text), "mcp_servers", "copse")
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		e.Set("command", "copse")
+		with, err := e.Text()
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if e, err = tomledit.Open(with, "mcp_servers", "copse"); err != nil || e.Get("command") != "copse" {
+			t.Errorf("%q became %q: %v", text, with, err)
+			continue
+		}
+		e.Set("startup_timeout_sec", 9)
+		if with, err = e.Text(); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if e, err = tomledit.Open(with, "mcp_servers", "copse"); err != nil {
+			t.Errorf("%q became %q: %v", text, with, err)
+		} else if got := e.Without(); string(got) != text {
+			t.Errorf("%q came back as %q, and was %q", text, got, with)
+		}
+	}
+}
