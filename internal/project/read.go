@@ -21,6 +21,9 @@ const (
 	MaxText = 256 << 10
 	// maxCounted is the maximum size of a file whose lines are counted to the end.
 	maxCounted = 64 << 20
+	// maxSkipped is the maximum number of bytes before the first displayed one. Reading them takes
+	// less than a second if the system has them in memory.
+	maxSkipped = 1 << 30
 )
 
 // Lines selects lines of a file.
@@ -63,7 +66,14 @@ func (p *Project) Read(ctx context.Context, asked string, lines Lines) (Text, er
 		return Text{}, explain(asked, err)
 	}
 	r := reader{from: max(lines.From, 1), skip: max(lines.Column, 1) - 1, max: lines.Max, bytes: min(cmp.Or(lines.Bytes, MaxText), MaxText), size: info.Size(), count: info.Size() <= maxCounted}
-	if err := r.read(ctx, file); err != nil {
+	err = r.read(ctx, file)
+	if errors.Is(err, errFar) {
+		return Text{}, &KindError{
+			Path: asked, Problem: fmt.Sprintf("has more than %d bytes before line %d, column %d", int64(maxSkipped), r.from, r.skip+1),
+			Remedy: "read_file reads the beginning of a file: use a smaller offset and column, or a program such as tail",
+		}
+	}
+	if err != nil {
 		return Text{}, explain(asked, rooted.WithoutPath(err))
 	}
 	if problem := notText(r.head, r.text.Bytes(), r.size); problem != "" {
@@ -80,22 +90,29 @@ type reader struct {
 	size      int64
 	count     bool // all lines are counted
 
-	head  []byte // the beginning of the file, to detect its type
-	text  bytes.Buffer
-	shown int
-	line  int   // lines started so far
-	full  bool  // no more lines fit
-	cut   int64 // the length of a line that alone was too long
-	past  int64 // the length of the first line, if it ends before skip
+	head   []byte // the beginning of the file, to detect its type
+	text   bytes.Buffer
+	passed int64 // bytes read so far
+	shown  int
+	line   int   // lines started so far
+	full   bool  // no more lines fit
+	cut    int64 // the length of a line that alone was too long
+	past   int64 // the length of the first line, if it ends before skip
 }
 
 const headSize = 512
+
+// errFar reports that the first requested line or column is too far from the beginning of a file.
+var errFar = errors.New("the position is too far from the beginning")
 
 func (r *reader) read(ctx context.Context, file io.Reader) error {
 	// Of a growing file, only the part up to its current end is read.
 	in := bufio.NewReaderSize(io.LimitReader(file, r.size), 64<<10)
 	r.head, _ = in.Peek(headSize) // errors appear again below
 	r.head = bytes.Clone(r.head)
+	if err := r.pass(ctx, in); err != nil {
+		return err
+	}
 	begin, length := true, int64(0)
 	for chunks := 0; ; chunks++ {
 		if chunks&0xff == 0 && ctx.Err() != nil {
@@ -110,6 +127,9 @@ func (r *reader) read(ctx context.Context, file io.Reader) error {
 			length += int64(len(chunk))
 			begin = chunk[len(chunk)-1] == '\n'
 			r.take(chunk, begin || err == io.EOF, length)
+			if r.passed += int64(len(chunk)); r.shown == 0 && r.text.Len() == 0 && r.passed > maxSkipped {
+				return errFar
+			}
 			if r.full && !r.count {
 				return nil
 			}
@@ -121,6 +141,45 @@ func (r *reader) read(ctx context.Context, file io.Reader) error {
 			return err
 		}
 	}
+}
+
+// pass skips the lines before the first requested one.
+func (r *reader) pass(ctx context.Context, in *bufio.Reader) error {
+	begin := true // the last line has ended
+	for left, blocks := r.from-1, 0; left > 0; blocks++ {
+		if blocks&0xff == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if r.passed > maxSkipped {
+			return errFar
+		}
+		_, err := in.Peek(1)
+		if err == io.EOF {
+			if !begin {
+				r.line++
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		block, _ := in.Peek(in.Buffered()) // is in the buffer
+		if ends := bytes.Count(block, []byte{'\n'}); ends < left {
+			left -= ends
+			r.line += ends
+			begin = block[len(block)-1] == '\n'
+		} else {
+			rest := block
+			for ; left > 0; left-- {
+				rest = rest[bytes.IndexByte(rest, '\n')+1:]
+				r.line++
+			}
+			block = block[:len(block)-len(rest)]
+		}
+		r.passed += int64(len(block))
+		_, _ = in.Discard(len(block)) // is in the buffer
+	}
+	return nil
 }
 
 // take keeps a piece of the current line, if the result includes the line.

@@ -70,7 +70,7 @@ func (d *Doctor) clients(ctx context.Context) Finding {
 	if status, err := d.Status(ctx); err == nil {
 		running = &status
 	}
-	checker := cliententries.New(d.Ports, d.Tokens, running)
+	checker, servers := cliententries.New(d.Ports, d.Tokens, running), newStarter(greet)
 	var uses, wrong []string
 	for _, f := range cliententries.Files(d.Clients) {
 		if f.Err != nil {
@@ -78,7 +78,7 @@ func (d *Doctor) clients(ctx context.Context) Finding {
 			continue
 		}
 		for _, e := range f.Entries {
-			problem, ours := d.entry(ctx, f, e, checker)
+			problem, ours := d.entry(ctx, servers, f, e, checker)
 			if ours && e.Token != "" && f.Exposed {
 				wrong = append(wrong, f.Readable())
 			}
@@ -100,7 +100,7 @@ func (d *Doctor) clients(ctx context.Context) Finding {
 }
 
 // entry checks an entry as its client reads it; it is ours if it leads to copse.
-func (d *Doctor) entry(ctx context.Context, f cliententries.File, e clientconfig.Named, checker *cliententries.Checker) (problem string, ours bool) {
+func (d *Doctor) entry(ctx context.Context, servers *starter, f cliententries.File, e clientconfig.Named, checker *cliententries.Checker) (problem string, ours bool) {
 	read := f.Client.Expanded(d.Environ, d.Worktree.Workspace(), d.Clients.Home, e)
 	problem, served := checker.Entry(ctx, read)
 	switch {
@@ -115,7 +115,7 @@ func (d *Doctor) entry(ctx context.Context, f cliententries.File, e clientconfig
 	case served:
 		return problem, true
 	}
-	return d.starts(ctx, f, e, read), true
+	return d.starts(ctx, servers, f, e, read), true
 }
 
 // settings checks the files of the user and the repository for ignored keys.

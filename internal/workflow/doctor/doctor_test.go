@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/workflow/tasks"
+	"github.com/copse-dev/copse/internal/xec"
 )
 
 // noItems is a store that cannot be read.
@@ -97,5 +99,36 @@ func TestLimit(t *testing.T) {
 	}
 	if found[1].Check != "works" {
 		t.Errorf("got %+v", found[1])
+	}
+}
+
+// The doctor starts each different server once, and only a few of a project's files, which come with
+// a repository.
+func TestStartsOnce(t *testing.T) {
+	t.Parallel()
+	started := 0
+	s := newStarter(func(context.Context, xec.Command) (int, error) { started++; return 1, nil })
+	serve := func(scope clientfile.Scope, args ...string) error {
+		return s.start(t.Context(), scope, xec.Command{Name: "/bin/copse", Args: args, Env: xec.Env{"HOME=/h"}})
+	}
+	for range 100 {
+		for _, scope := range []clientfile.Scope{clientfile.User, clientfile.Project} {
+			if err := serve(scope, "mcp", "serve"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if started != 1 {
+		t.Errorf("the same server was started %d times", started)
+	}
+	var err error
+	for i := range 100 {
+		err = errors.Join(err, serve(clientfile.Project, "mcp", "serve", "--name", strconv.Itoa(i)))
+	}
+	if started != 1+maxProject || !errors.Is(err, errTooMany) {
+		t.Errorf("%d servers of a project were started: %v", started-1, err)
+	}
+	if err := serve(clientfile.User, "mcp", "serve", "--name", "own"); err != nil || started != 2+maxProject {
+		t.Errorf("the user's own entry: %v", err)
 	}
 }

@@ -44,6 +44,41 @@ func greet(ctx context.Context, c xec.Command) (int, error) {
 	return 0, errors.New("it lists no tools: " + cleantext.Cut(cleantext.Line(string(res.Stderr)), 200))
 }
 
+// maxProject is the maximum number of different servers that a project's files make the doctor
+// start. A repository can have many entries, and each start costs a process.
+const maxProject = 8
+
+// errTooMany is the reason why the doctor does not try another entry of a project.
+var errTooMany = fmt.Errorf("was not tried, because the project's files have more than %d different entries", maxProject)
+
+// starter starts each different server once: entries of several clients are often the same.
+type starter struct {
+	greet   func(context.Context, xec.Command) (int, error)
+	tried   map[string]error
+	project int // number of servers of a project's files
+}
+
+func newStarter(greet func(context.Context, xec.Command) (int, error)) *starter {
+	return &starter{greet: greet, tried: make(map[string]error)}
+}
+
+// start starts a server that a file of a scope names, unless the same one was started before.
+func (s *starter) start(ctx context.Context, scope clientfile.Scope, c xec.Command) error {
+	key := strings.Join(slices.Concat([]string{c.Name, c.Dir}, c.Args, []string{""}, slices.Sorted(slices.Values(c.Env))), "\x00")
+	if err, ok := s.tried[key]; ok {
+		return err
+	}
+	if scope == clientfile.Project {
+		if s.project == maxProject {
+			return errTooMany
+		}
+		s.project++
+	}
+	_, err := s.greet(ctx, c)
+	s.tried[key] = err
+	return err
+}
+
 // maxCommand is the maximum length of a quoted command.
 const maxCommand = 200
 
@@ -51,7 +86,7 @@ const maxCommand = 200
 // line, environment, and directory; read is the entry with the client's references replaced. A
 // project's file comes with a repository, which must not choose what runs: for it, copse starts
 // nothing but itself.
-func (d *Doctor) starts(ctx context.Context, f cliententries.File, e, read clientconfig.Named) (problem string) {
+func (d *Doctor) starts(ctx context.Context, s *starter, f cliententries.File, e, read clientconfig.Named) (problem string) {
 	command, err := d.commandOf(f, e.Command, read.Server)
 	if err != nil {
 		return err.Error()
@@ -60,7 +95,10 @@ func (d *Doctor) starts(ctx context.Context, f cliententries.File, e, read clien
 	if f.Scope == clientfile.Project && (!d.harmless(read.Server, command.Name) || len(e.Others) > 0 || !slices.Equal(read.Args, e.Args)) {
 		return "was not tried, because a project's file chooses what it starts: " + cleantext.Cut(cleantext.Line(strings.Join(append([]string{e.Command}, e.Args...), " ")), maxCommand)
 	}
-	if _, err := greet(ctx, command); err != nil {
+	switch err := s.start(ctx, f.Scope, command); {
+	case errors.Is(err, errTooMany):
+		return err.Error()
+	case err != nil:
 		return fmt.Sprintf("does not start as %s starts it: %s", f.Client.Title, cleantext.Line(err.Error()))
 	}
 	if f.Client.Outside() && !read.NamesRepository() {
