@@ -81,7 +81,7 @@ func parseConfig(text string) (*Config, error) {
 	c.front = front
 	r := configReader{front: front}
 	if backend := r.text(keyBackend); backend != "" && backend != backendLocal && r.err == nil {
-		return nil, fmt.Errorf("has the backend %q; only %q is supported", backend, backendLocal)
+		return nil, fmt.Errorf("has the backend %q, and copse reads only %q; to use copse instead of that backend, set \"backend: %s\"", backend, backendLocal, backendLocal)
 	}
 	c.values = item.Config{
 		Types:            r.list(keyTypes),

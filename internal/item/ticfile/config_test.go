@@ -73,7 +73,7 @@ func TestConfigErrors(t *testing.T) {
 		"types: [a]\n":                          "is not the configuration of a tic project: it has no statuses",
 		"types: a\nstatuses: [b]\n":             "has a types that is not a list of strings",
 		"types: []\nstatuses: [b]\n":            "is not the configuration of a tic project: it has no types",
-		good + "backend: github\n":              `has the backend "github"; only "local" is supported`,
+		good + "backend: github\n":              `has the backend "github", and copse reads only "local"; to use copse instead of that backend, set "backend: local"`,
 		good + "next_id: x\n":                   "has a next_id that is not a whole number",
 		good + "next_id: -1\n":                  "has a next_id that is not a whole number",
 		good + "next_id: 1e3\n":                 "has a next_id that is not a whole number",

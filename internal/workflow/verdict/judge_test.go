@@ -46,11 +46,15 @@ func TestJudge(t *testing.T) {
 			"b is in the middle of a merge in worktree w.", "cd '/w x' && git merge --continue",
 		},
 		"restack elsewhere": {
-			func(b *Branch) { b.NeedsRestack, b.Source, b.Worktree = new(true), "twig", &Worktree{Name: "w", Path: "/w"} }, Blocked,
+			func(b *Branch) {
+				b.NeedsRestack, b.Source, b.Worktree = new(true), "twig", &Worktree{Name: "w", Path: "/w"}
+			}, Blocked,
 			"b needs a restack, because a has moved.", "cd /w && git rebase a b",
 		},
 		"push elsewhere": {
-			func(b *Branch) { b.Unpushed, b.Source, b.Worktree = new(1), "git-town", &Worktree{Name: "w", Path: "/w"} }, Blocked,
+			func(b *Branch) {
+				b.Unpushed, b.Source, b.Worktree = new(1), "git-town", &Worktree{Name: "w", Path: "/w"}
+			}, Blocked,
 			"b has 1 unpushed commit.", "cd /w && git town sync --stack",
 		},
 		"plain push elsewhere": {

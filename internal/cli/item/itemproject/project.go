@@ -168,6 +168,7 @@ func (c cli) approve(ws *full.Workspace, s storage.Store) {
 
 // initShared creates the store that all worktrees share.
 func (c cli) initShared(ctx context.Context, ws *full.Workspace, s *local.Store, asJSON bool) error {
+	offered := ws.Sync(s).Offered(ctx)
 	created, from, err := s.InitShared(ctx)
 	if err != nil {
 		return err
@@ -182,6 +183,9 @@ func (c cli) initShared(ctx context.Context, ws *full.Workspace, s *local.Store,
 	sync := strings.TrimSuffix(c.InitCommand, "init") + "sync"
 	if !created {
 		return o.Line("This repository already has a shared store. `%s` exchanges it with a remote.", sync)
+	}
+	if offered != "" {
+		return o.Line("Initialized a shared store for all worktrees of this repository. Next: `%s` receives the items of %s.", sync, offered)
 	}
 	err = o.Line("Initialized a shared store for all worktrees of this repository. `%s` commits it to its branch and exchanges it with a remote.", sync)
 	if from != "" {

@@ -132,7 +132,7 @@ func (c cli) told(r shared.Result, remote, asJSON bool) error {
 		err = o.Line("Received %s, sent %s", cleantext.Count(r.Received, "file"), cleantext.Count(r.Sent, "file"))
 	}
 	for _, n := range r.Renumbered {
-		err = errors.Join(err, o.Line("#%d is #%d now: %s", n.From, n.To, n.Title))
+		err = errors.Join(err, o.Line("#%d is now #%d: %s", n.From, n.To, n.Title))
 	}
 	for _, report := range r.Reports {
 		err = errors.Join(err, o.Line("%s %s", report.File, report.Text))
