@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/git/checkout"
 	"github.com/copse-dev/copse/internal/git/discovery"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/git/index"
 	"github.com/copse-dev/copse/internal/git/operation"
 	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/git/refstore"
+	"github.com/copse-dev/copse/internal/git/reftable"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -58,6 +60,8 @@ func Discover(ctx context.Context, start string, opts Options) (*Repo, error) {
 	}
 	r.guard = &guard{repo: r}
 	r.program = program.New(program.Repository{Dir: at.CommandDir, Root: at.Root, Bare: at.CommandDir == at.GitDir}, opts.Env, r.guard)
+	r.tables = reftable.New(at.GitDir, at.CommonDir, r.program)
+	r.checkouts = &checkout.Reader{At: at, Refs: r.files, Git: r.program, Guard: r.guard}
 	return r, nil
 }
 

@@ -24,7 +24,7 @@
 // Names and URLs are returned as stored. The name of a branch may contain any byte except the few
 // that git forbids, and a URL may contain a password.
 //
-// Subpackages: discovery finds a repository, gitconfig reads configuration, refstore reads refs, index reads which files are
-// tracked, program runs git, override computes its settings, hazard finds files that it would wait
+// Subpackages: discovery finds a repository, gitconfig reads configuration, refstore and reftable read
+// refs, checkout lists the worktrees, index reads which files are tracked, program runs git, override computes its settings, hazard finds files that it would wait
 // for, history reports how branches grew, gittest runs git for tests.
 package git

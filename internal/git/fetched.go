@@ -9,14 +9,9 @@ import (
 // Fetched returns the time of the last fetch into the repository from any of its worktrees, zero if
 // there is no record of one.
 func (r *Repo) Fetched() time.Time {
-	dirs := []string{r.at.CommonDir}
-	if linked, _, err := r.entries(); err == nil {
-		for _, e := range linked {
-			dirs = append(dirs, e.gitDir)
-		}
-	}
+	linked, _ := r.checkouts.GitDirs() // without them, the main worktree's is the last that is known
 	var last time.Time
-	for _, dir := range dirs {
+	for _, dir := range append(linked, r.at.CommonDir) {
 		// Each fetch writes the file, even if it brings nothing.
 		info, err := os.Lstat(filepath.Join(dir, "FETCH_HEAD"))
 		if err == nil && info.Mode().IsRegular() && info.ModTime().After(last) {

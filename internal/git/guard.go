@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/git/hazard"
 	"github.com/copse-dev/copse/internal/git/override"
+	"github.com/copse-dev/copse/internal/git/reftable"
 )
 
 // guard protects the git program from a stranger's files in the repository.
@@ -118,7 +119,7 @@ func (g *guard) own(ctx context.Context) (*ownSettings, error) {
 	}
 	found := &ownSettings{files: &cachedfile.Group{}}
 	sources := g.repo.sources(ctx, found.files)
-	if g.repo.usesTable() {
+	if reftable.Used(g.repo.at.CommonDir) {
 		sources.Branch = func() string { return "" } // git would have to run, and git calls this function
 	}
 	config := filepath.Join(g.repo.at.CommonDir, "config")

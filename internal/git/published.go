@@ -2,10 +2,10 @@ package git
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/git/refstore"
+	"github.com/copse-dev/copse/internal/git/reftable"
 )
 
 const remotePrefix = "refs/remotes/"
@@ -14,34 +14,11 @@ const remotePrefix = "refs/remotes/"
 // not exist, or are broken.
 func (r *Repo) CommitsOf(ctx context.Context, refs []string) (map[string]string, error) {
 	return read(r, func() (map[string]string, error) {
-		if r.usesTable() {
-			return r.tableCommits(ctx, refs)
+		if reftable.Used(r.at.CommonDir) {
+			return r.tables.Hashes(ctx, refs)
 		}
 		return r.files.Hashes(refs)
 	})
-}
-
-// tableCommits implements CommitsOf for refs in tables.
-func (r *Repo) tableCommits(ctx context.Context, refs []string) (map[string]string, error) {
-	tips := make(map[string]string, len(refs))
-	if len(refs) == 0 {
-		return tips, nil
-	}
-	out, err := r.program.Run(ctx, append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, refs...)...)
-	if err != nil {
-		return nil, fmt.Errorf("read refs: %w", err)
-	}
-	wanted := make(map[string]bool, len(refs))
-	for _, ref := range refs {
-		wanted[ref] = true
-	}
-	for line := range strings.Lines(string(out)) {
-		// A name that is a prefix of others lists those, too.
-		if hash, ref, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok && wanted[ref] {
-			tips[ref] = hash
-		}
-	}
-	return tips, nil
 }
 
 // Published returns by branch the full names of the remote-tracking refs to which each branch may

@@ -9,12 +9,14 @@ import (
 	"sync/atomic"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/git/checkout"
 	"github.com/copse-dev/copse/internal/git/discovery"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/git/index"
 	"github.com/copse-dev/copse/internal/git/operation"
 	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/git/refstore"
+	"github.com/copse-dev/copse/internal/git/reftable"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -28,7 +30,8 @@ type Repo struct {
 	configured func(gitconfig.Config) // nil for nobody
 
 	files     *refstore.Store
-	table     tableRefs
+	tables    *reftable.Reader
+	checkouts *checkout.Reader
 	operation *operation.Reader
 	index     *cachedfile.File[index.Paths]
 	kept      atomic.Pointer[keptConfig]
@@ -94,10 +97,10 @@ func (r *Repo) Watches() []Watch {
 		{Path: r.at.CommonDir, Names: []string{"packed-refs"}},
 		{Path: filepath.Join(r.at.CommonDir, "refs", "heads"), Recursive: true},
 	}
-	if r.usesTable() {
-		candidates = []Watch{{Path: r.tableDir(r.at.CommonDir), Names: []string{tableList}}}
+	if reftable.Used(r.at.CommonDir) {
+		candidates = []Watch{{Path: reftable.Dir(r.at.CommonDir), Names: []string{reftable.List}}}
 		if r.at.GitDir != r.at.CommonDir {
-			candidates = append(candidates, Watch{Path: r.tableDir(r.at.GitDir), Names: []string{tableList}})
+			candidates = append(candidates, Watch{Path: reftable.Dir(r.at.GitDir), Names: []string{reftable.List}})
 		}
 	} else if r.at.GitDir == r.at.CommonDir {
 		candidates[0].Names = []string{"HEAD", "packed-refs"}
@@ -144,4 +147,4 @@ func (r *Repo) gone() error {
 }
 
 // RefTables reports whether git keeps the refs in tables instead of files.
-func (r *Repo) RefTables() bool { return r.usesTable() }
+func (r *Repo) RefTables() bool { return reftable.Used(r.at.CommonDir) }

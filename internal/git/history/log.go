@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/git/program"
+	"github.com/copse-dev/copse/internal/git/reftable"
 	"github.com/copse-dev/copse/internal/regular"
 )
 
@@ -44,8 +44,8 @@ const maxLogs = 64 << 20
 // Logs returns a function that returns the reflog of a branch. Refs in the reftable format have
 // their reflogs in the tables, from which git reads those of all branches at once.
 func Logs(ctx context.Context, git program.Git, commonDir string) (func(branch string) Log, error) {
-	if _, err := os.Lstat(filepath.Join(commonDir, "reftable")); err != nil {
-		return FileLogs(commonDir), nil //nolint:nilerr // refs are in files
+	if !reftable.Used(commonDir) {
+		return FileLogs(commonDir), nil
 	}
 	entries, err := Entries(ctx, git, "--branches")
 	if err != nil {

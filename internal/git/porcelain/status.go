@@ -1,7 +1,8 @@
-// Package porcelain reads what "git status --porcelain=v2 -z" and "git diff --numstat -z" print.
+// Package porcelain reads what "git status --porcelain=v2 -z", "git diff --numstat -z", and "git log
+// -z --name-status" print.
 //
 // [ParseStatus] counts, [ParseChanges] lists files for a reader, and [ParseEdits] lists them for
-// those that need the content of each.
+// those that need the content of each. [ParseLog] lists commits.
 package porcelain
 
 import (

@@ -12,6 +12,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/health"
+	"github.com/copse-dev/copse/internal/git/reftable"
 	"github.com/copse-dev/copse/internal/watch"
 	"github.com/copse-dev/copse/internal/workflow/verdict/gather"
 )
@@ -142,7 +143,7 @@ func (s *sources) repository(ctx context.Context) watch.Paths {
 	}
 	common := repo.CommonDir()
 	paths := watch.Paths{
-		Dirs:  []string{common, repo.GitDir(), filepath.Join(common, "reftable")},
+		Dirs:  []string{common, repo.GitDir(), reftable.Dir(common)},
 		Trees: []string{filepath.Join(common, "refs"), filepath.Join(common, "worktrees")},
 	}
 	roots := []string{root}

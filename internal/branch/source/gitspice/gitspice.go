@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/branch/source"
+	"github.com/copse-dev/copse/internal/git/reftable"
 )
 
 // Reader reads the store.
@@ -36,7 +37,7 @@ const (
 // Files returns the ref, loose and packed.
 func (Reader) Files(r source.Repo) []string {
 	return []string{
-		filepath.Join(r.CommonDir(), filepath.FromSlash(ref)), filepath.Join(r.CommonDir(), "packed-refs"), filepath.Join(r.CommonDir(), "reftable"),
+		filepath.Join(r.CommonDir(), filepath.FromSlash(ref)), filepath.Join(r.CommonDir(), "packed-refs"), reftable.Dir(r.CommonDir()),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch/source"
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/git/refstore"
+	"github.com/copse-dev/copse/internal/git/reftable"
 )
 
 // Name is the name of the source.
@@ -35,8 +36,8 @@ func (Reader) Name() string { return Name }
 // Files returns the reflogs of the examined branches. The reflog of HEAD changes with each commit
 // and is left out: git writes it together with the branch's reflog.
 func (Reader) Files(r source.Repo) []string {
-	if inTables(r.CommonDir()) {
-		return []string{tableDir(r.CommonDir())}
+	if reftable.Used(r.CommonDir()) {
+		return []string{reftable.Dir(r.CommonDir())}
 	}
 	var files []string
 	for _, name := range asked(r) {
@@ -65,7 +66,7 @@ func (Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) {
 		return source.Record{}, err
 	}
 	l := newLogs(newFiles(r.CommonDir(), trunk), trunk, names, remotes)
-	if inTables(r.CommonDir()) {
+	if reftable.Used(r.CommonDir()) {
 		if l.journal, err = readTables(ctx, r, trunk); err != nil {
 			return source.Record{}, err
 		}

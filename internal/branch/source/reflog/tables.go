@@ -3,23 +3,12 @@ package reflog
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/branch/source"
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/git/refstore"
 )
-
-// tableDir returns the directory of the tables with refs and their reflogs.
-func tableDir(commonDir string) string { return filepath.Join(commonDir, "reftable") }
-
-// inTables reports whether the reflogs of a repository are in tables instead of files.
-func inTables(commonDir string) bool {
-	_, err := os.Lstat(tableDir(commonDir))
-	return err == nil
-}
 
 // tables are the reflogs of a repository whose refs are in tables, which git reads.
 type tables struct {

@@ -1,4 +1,5 @@
-package git
+// Package checkout lists the worktrees of a git repository, and what is checked out in each.
+package checkout
 
 import (
 	"cmp"
@@ -10,9 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/copse-dev/copse/internal/git/discovery"
 	"github.com/copse-dev/copse/internal/git/operation"
+	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/git/refstore"
+	"github.com/copse-dev/copse/internal/git/reftable"
 	"github.com/copse-dev/copse/internal/regular"
 )
 
@@ -25,6 +30,40 @@ const (
 
 var errTooMany = errors.New("too many worktrees")
 
+// Worktree is one of a repository's worktrees.
+type Worktree struct {
+	// Name is the last part of Path.
+	Name string `json:"name"`
+	Path string `json:"path"`
+	// Branch is the short name of the branch; empty if Detached, or if git
+	// cannot tell.
+	Branch string `json:"branch,omitempty"`
+	// Head is the hash of the commit; empty if there is none yet, or Bare.
+	Head string `json:"head,omitempty"`
+	// Detached means that no branch is checked out; Bare, that this is the main repository and has
+	// no files.
+	Detached bool `json:"detached,omitempty"`
+	Bare     bool `json:"bare,omitempty"`
+	// Locked means that git does not prune it; Prunable, that git would, usually because the
+	// directory no longer exists, or because the .git there does not lead back to this repository,
+	// which then may not represent it.
+	Locked   bool `json:"locked,omitempty"`
+	Prunable bool `json:"prunable,omitempty"`
+	// Operation is the git command that stopped halfway there.
+	Operation *operation.Operation `json:"operation,omitempty"`
+	// Used is the time when git last wrote its HEAD or its index; zero if Prunable.
+	Used time.Time `json:"-"`
+}
+
+// Reader lists the worktrees of a repository. It reports only the one at At if the repository is not
+// owned by it.
+type Reader struct {
+	At    *discovery.Location
+	Refs  *refstore.Store
+	Git   program.Git
+	Guard program.Guard
+}
+
 // entry is a linked worktree as git's own directory names it.
 type entry struct {
 	gitDir string // of the worktree
@@ -32,8 +71,8 @@ type entry struct {
 }
 
 // entries returns the linked worktrees, as many as are looked at, and whether these are all.
-func (r *Repo) entries() (list []entry, all bool, err error) {
-	dir := filepath.Join(r.at.CommonDir, "worktrees")
+func (r *Reader) entries() (list []entry, all bool, err error) {
+	dir := filepath.Join(r.At.CommonDir, "worktrees")
 	names, err := regular.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, false, fmt.Errorf("list worktrees: %w", err)
@@ -53,31 +92,40 @@ func (r *Repo) entries() (list []entry, all bool, err error) {
 	return list, len(names) <= maxCheckouts, nil
 }
 
+// GitDirs returns git's directories of the linked worktrees. Where there are very many, it returns
+// some of them.
+func (r *Reader) GitDirs() ([]string, error) {
+	entries, _, err := r.entries()
+	dirs := make([]string, len(entries))
+	for i, e := range entries {
+		dirs[i] = e.gitDir
+	}
+	return dirs, err
+}
+
 // Checkouts returns the worktrees that have a branch checked out, or an operation in
 // progress, as Worktrees does, but without Head and Locked. Where there are very many, it
 // returns some of them.
-func (r *Repo) Checkouts(ctx context.Context) ([]Worktree, error) {
-	if r.usesTable() {
+func (r *Reader) Checkouts(ctx context.Context) ([]Worktree, error) {
+	if reftable.Used(r.At.CommonDir) {
 		return r.Worktrees(ctx)
 	}
-	return read(r, func() ([]Worktree, error) {
-		var list []Worktree
-		if r.at.MainRoot != "" {
-			list = appendCheckout(list, r.at.MainRoot, r.at.CommonDir, r.at.CommonDir)
+	var list []Worktree
+	if r.At.MainRoot != "" {
+		list = appendCheckout(list, r.At.MainRoot, r.At.CommonDir, r.At.CommonDir)
+	}
+	entries, _, err := r.entries()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		root := filepath.Dir(e.dotGit)
+		if r.At.GitDirOf(root) == "" {
+			continue // it no longer exists, or does not lead back here
 		}
-		entries, _, err := r.entries()
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
-			root := filepath.Dir(e.dotGit)
-			if r.at.GitDirOf(root) == "" {
-				continue // it no longer exists, or does not lead back here
-			}
-			list = appendCheckout(list, root, e.gitDir, r.at.CommonDir)
-		}
-		return r.listed(list), nil
-	})
+		list = appendCheckout(list, root, e.gitDir, r.At.CommonDir)
+	}
+	return r.listed(list), nil
 }
 
 // appendCheckout adds the worktree at root, if it has a branch or an operation.
@@ -101,7 +149,7 @@ func appendCheckout(list []Worktree, root, gitDir, commonDir string) []Worktree 
 
 // linked returns the main worktree and the linked ones, the latter by path, as git lists
 // them.
-func (r *Repo) linked() ([]Worktree, error) {
+func (r *Reader) linked() ([]Worktree, error) {
 	entries, all, err := r.entries()
 	if err == nil && !all {
 		err = errTooMany
@@ -115,7 +163,7 @@ func (r *Repo) linked() ([]Worktree, error) {
 		w.setPath(strings.TrimSuffix(e.dotGit, string(filepath.Separator)+".git"))
 		_, err := os.Lstat(filepath.Join(e.gitDir, "locked"))
 		w.Locked = err == nil
-		if _, err := os.Stat(e.dotGit); err != nil && !w.Locked || r.at.GitDirOf(w.Path) == "" {
+		if _, err := os.Stat(e.dotGit); err != nil && !w.Locked || r.At.GitDirOf(w.Path) == "" {
 			w.Prunable = true
 		}
 		r.checkedOut(&w, e.gitDir)
@@ -123,17 +171,17 @@ func (r *Repo) linked() ([]Worktree, error) {
 	}
 	slices.SortFunc(list, func(a, b Worktree) int { return cmp.Compare(a.Path, b.Path) })
 	main := Worktree{}
-	main.setPath(r.at.MainRoot)
-	r.checkedOut(&main, r.at.CommonDir)
+	main.setPath(r.At.MainRoot)
+	r.checkedOut(&main, r.At.CommonDir)
 	return append([]Worktree{main}, list...), nil
 }
 
 // checkedOut fills in what a worktree has checked out.
-func (r *Repo) checkedOut(w *Worktree, gitDir string) {
+func (r *Reader) checkedOut(w *Worktree, gitDir string) {
 	if !w.Prunable {
 		w.Operation, w.Used = operation.Read(gitDir), used(gitDir)
 	}
-	own := refstore.New(gitDir, r.at.CommonDir, r.at.Format.HashLen)
+	own := refstore.New(gitDir, r.At.CommonDir, r.At.Format.HashLen)
 	target, err := own.Target("HEAD")
 	if err != nil {
 		return // git does not say more
@@ -144,6 +192,6 @@ func (r *Repo) checkedOut(w *Worktree, gitDir string) {
 		}
 		return
 	}
-	at, _ := r.files.Resolve(target) // a broken ref has a name, too
+	at, _ := r.Refs.Resolve(target) // a broken ref has a name, too
 	w.Branch, w.Head = strings.TrimPrefix(at.Name, refstore.BranchPrefix), at.Hash
 }
