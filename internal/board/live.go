@@ -50,10 +50,28 @@ type topic struct {
 	dirty   bool
 }
 
-// message is a message to an open page.
+// message is a message to an open page: the steps from one version to another.
 type message struct {
-	version string
-	steps   []byte // JSON
+	from, version string
+	steps         []byte // JSON
+	// again means that the page is loaded again, so it gets no steps until it connects again.
+	again bool
+}
+
+// to returns the message for a page of a version, and the page's next version. ok is false for a
+// page that needs no message. A page can be newer than the last update, when it was made after a
+// change that nobody had noticed, or while the update was on its way.
+func (m message) to(version string) (_ message, next string, ok bool) {
+	switch {
+	case m.version == version:
+		return m, version, false
+	case m.from != version:
+		m = reload(m.version)
+	}
+	if m.again {
+		return m, "", true
+	}
+	return m, m.version, true
 }
 
 func newHub(b *Board) *hub {
@@ -93,6 +111,7 @@ func (h *hub) follow(ctx context.Context, v View, r Request, version string, sen
 		return err
 	}
 	if now.version != version {
+		version = ""
 		if err := send(reload(now.version)); err != nil {
 			return err
 		}
@@ -122,6 +141,9 @@ func (h *hub) follow(ctx context.Context, v View, r Request, version string, sen
 			if !ok {
 				return nil // it reads too slowly
 			}
+			if u, version, ok = u.to(version); !ok {
+				continue
+			}
 			if err := send(u); err != nil {
 				return err
 			}
@@ -138,7 +160,7 @@ func topicKey(v View, r Request) string {
 }
 
 func reload(version string) message {
-	return message{version: version, steps: []byte(`[{"op":"reload"}]`)}
+	return message{version: version, steps: []byte(`[{"op":"reload"}]`), again: true}
 }
 
 // join adds a reader to a page. The first reader starts the watch.
@@ -296,17 +318,20 @@ func (h *hub) remake(ctx context.Context, key string) {
 	var steps bytes.Buffer
 	encoder := json.NewEncoder(&steps)
 	encoder.SetEscapeHTML(false) // the script reads it from the stream, which is not HTML
-	err = encoder.Encode(changes(was, now))
+	all := changes(was, now)
+	err = encoder.Encode(all)
 	if err != nil {
 		h.board.o.Logger.Error("the board cannot send an update", "error", err)
 		return
 	}
+	update := message{from: was.version, version: now.version, steps: bytes.TrimSpace(steps.Bytes())}
+	update.again = slices.ContainsFunc(all, func(s step) bool { return s.Op == opReload })
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t.last = now
 	for updates := range t.readers {
 		select {
-		case updates <- message{version: now.version, steps: bytes.TrimSpace(steps.Bytes())}:
+		case updates <- update:
 		default:
 			close(updates) // the page reads it again when it connects again
 			delete(t.readers, updates)

@@ -79,6 +79,9 @@ type step struct {
 	IDs    []string `json:"ids,omitempty"`
 }
 
+// opReload is the operation of a page that is loaded again.
+const opReload = "reload"
+
 // maxPatch is the size of html beyond which the browser loads the page again.
 const maxPatch = 32 << 10
 
@@ -90,7 +93,7 @@ func changes(was, now screen) []step {
 		size += len(s.HTML)
 	}
 	if size > maxPatch {
-		return []step{{Op: "reload"}}
+		return []step{{Op: opReload}}
 	}
 	return steps
 }

@@ -120,7 +120,7 @@ func (d *drawing) stack(s verdict.Status) board.Section {
 		out.Rows = append(out.Rows, board.Row{Key: b.Branch, Selected: b.Branch == d.selected, Graph: g.draw(i, tone, filled, b.Current), HTML: d.HTML("row", d.row(b))})
 	}
 	trunk := d.trunk(s.Trunk)
-	out.Rows = append(out.Rows, board.Row{Key: "trunk", Class: trunkRow, Graph: g.trunk(trunk.tone(), trunk.Current), HTML: d.HTML("trunk", trunk)})
+	out.Rows = append(out.Rows, board.Row{Key: "the trunk", Class: trunkRow, Graph: g.trunk(trunk.tone(), trunk.Current), HTML: d.HTML("trunk", trunk)})
 	return out
 }
 

@@ -2,9 +2,35 @@ package stacks
 
 import (
 	"testing"
+	"time"
 
+	"github.com/copse-dev/copse/internal/board/markup"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
+
+// The rows of a stack have keys of their own, whatever its branches are called: two elements with
+// one ID break the updates of a page.
+func TestKeysOfRows(t *testing.T) {
+	t.Parallel()
+	kit := markup.NewKit(markup.Options{Now: time.Now, Redact: func(text string) string { return text }})
+	d := drawing{Renderer: markup.Renderer{Kit: kit, Templates: kit.Parse(files, "stacks.tmpl")}, now: time.Now()}
+	s := verdict.Status{Trunk: "main"}
+	for _, name := range []string{"trunk", "main", "head"} {
+		b := verdict.Branch{}
+		b.Branch = name
+		s.Branches = append(s.Branches, b)
+	}
+	keys := map[string]bool{}
+	for _, row := range d.stack(s).Rows {
+		if keys[row.Key] {
+			t.Errorf("two rows have the key %q", row.Key)
+		}
+		keys[row.Key] = true
+	}
+	if len(keys) != len(s.Branches)+1 || d.Err != nil {
+		t.Error(keys, d.Err)
+	}
+}
 
 // The panel offers a command that works where the person is: git cannot check out a branch of
 // another worktree.

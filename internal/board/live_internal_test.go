@@ -1,0 +1,110 @@
+package board
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/url"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/copse-dev/copse/internal/board/markup"
+)
+
+// list is a view of rows.
+type list struct{ rows atomic.Int32 }
+
+func (*list) Name() string      { return "list" }
+func (*list) Title() string     { return "List" }
+func (*list) Watches() []Source { return []Source{Items} }
+
+func (*list) Act(context.Context, Request, string, url.Values) (Outcome, error) {
+	return Outcome{}, nil
+}
+
+func (v *list) Render(context.Context, Request) (Page, error) {
+	section := Section{Key: "rows", Label: "Rows"}
+	for i := range v.rows.Load() {
+		section.Rows = append(section.Rows, Row{Key: fmt.Sprint(i), HTML: template.HTML(fmt.Sprint(i))})
+	}
+	return Page{Title: "List", Sections: []Section{section}}, nil
+}
+
+// A page that is newer than the last update gets only the changes after its own version: a row that
+// it has is not added once more.
+func TestFollowFromANewerPage(t *testing.T) {
+	t.Parallel()
+	v := &list{}
+	v.rows.Store(1)
+	changed := make(chan func(Source), 1)
+	b := New(markup.NewKit(markup.Options{Now: time.Now, Redact: func(text string) string { return text }}), Options{
+		Views: []View{v}, Now: time.Now, Logger: slog.New(slog.DiscardHandler), Summary: func(context.Context) Summary { return Summary{Name: "n"} },
+		Watch: func(ctx context.Context, ready func(), call func(Source)) {
+			changed <- call
+			ready()
+			<-ctx.Done()
+		},
+	})
+	t.Cleanup(b.Close)
+	version := func() string {
+		page, err := b.render(t.Context(), v, Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return page.version
+	}
+	follow := func(version string) func() (ops []string) {
+		got := make(chan message, 16)
+		go func() {
+			_ = b.live.follow(t.Context(), v, Request{}, version, func(m message) error {
+				got <- m
+				return nil
+			})
+		}()
+		return func() (ops []string) {
+			var steps []step
+			if err := json.Unmarshal((<-got).steps, &steps); err != nil {
+				t.Error(err)
+			}
+			for _, s := range steps {
+				ops = append(ops, s.Op)
+			}
+			return ops
+		}
+	}
+	notify := func(v *list, to int32, call func(Source)) { v.rows.Store(to); call(Items) }
+
+	old := follow(version())
+	if ops := old(); ops != nil {
+		t.Fatalf("at first: %v", ops)
+	}
+	v.rows.Store(2) // and nobody has noticed so far
+	recent := follow(version())
+	if ops := recent(); ops != nil {
+		t.Fatalf("at first: %v", ops)
+	}
+	if ops := old(); !slices.Equal(ops, []string{"add"}) {
+		t.Errorf("the older page gets %v", ops)
+	}
+	notify(v, 1, <-changed)
+	for name, next := range map[string]func() []string{"older": old, "newer": recent} {
+		if ops := next(); !slices.Equal(ops, []string{"remove"}) {
+			t.Errorf("the %s page gets %v", name, ops)
+		}
+	}
+
+	// A page of a version that nobody has seen is loaded again, and is not changed until then.
+	unknown := follow("unknown")
+	if ops := unknown(); !slices.Equal(ops, []string{"reload"}) {
+		t.Errorf("an unknown page gets %v", ops)
+	}
+	v.rows.Store(3)
+	b.live.changed(Items)
+	if ops := unknown(); !slices.Equal(ops, []string{"reload"}) {
+		t.Errorf("then the unknown page gets %v", ops)
+	}
+}
