@@ -184,6 +184,7 @@ var twigMCP = []string{
 	"internal/mcpserver/answer",
 	"internal/mcpserver/batch",
 	"internal/mcpserver/completion",
+	"internal/mcpserver/definition",
 	"internal/mcpserver/host",
 	"internal/mcpserver/route",
 	"internal/mcpserver/skills",

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -123,6 +124,63 @@ func TestToolsList(t *testing.T) {
 	}
 	if size := len(lines[len(lines)-1]); size > listBudget {
 		t.Errorf("tools/list takes %d bytes, %d more than it may", size, size-listBudget)
+	}
+}
+
+// TestPreparedDefinitions writes the definitions that are prepared for a server, and compares the lists
+// of a server with them and of one that derives them.
+func TestPreparedDefinitions(t *testing.T) {
+	t.Parallel()
+	here := full.Find(t.Context(), app.EmptyEnv(), "")
+	all := here.Serve(slog.New(slog.DiscardHandler))
+	t.Cleanup(func() { _ = all.Close() })
+	const views = `{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}}`
+	list := func(o mcpserver.Options, capabilities string) string {
+		o.Name, o.Version, o.Worktrees, o.Logger = "copse", "1", here.Alone(all), slog.New(slog.DiscardHandler)
+		var out bytes.Buffer
+		request := strings.Replace(listRequest, `"capabilities":{}`, `"capabilities":`+capabilities, 1)
+		if err := mcpserver.New(o).ServeStdio(t.Context(), strings.NewReader(request), &out); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		return lines[len(lines)-1]
+	}
+	var answer struct {
+		Result struct{ Tools []json.RawMessage }
+	}
+	if err := json.Unmarshal([]byte(list(mcpserver.Options{Toolsets: all.Toolsets}, "{}")), &answer); err != nil {
+		t.Fatal(err)
+	}
+	worktree := regexp.MustCompile(`"worktree":\{"type":"string"(,"description":"Path or branch of another[^"]*")?\}`)
+	var defs []string
+	for _, def := range answer.Result.Tools {
+		var named struct {
+			Name        string
+			InputSchema struct{ Properties map[string]any }
+		}
+		if err := json.Unmarshal(def, &named); err != nil {
+			t.Fatal(err)
+		}
+		if named.InputSchema.Properties[route.AnsweredIn] == nil {
+			def = worktree.ReplaceAll(def, []byte(`"worktree":{}`))
+		}
+		defs = append(defs, fmt.Sprintf("\n%q:%s", named.Name, def))
+	}
+	prepared := "{" + strings.Join(defs, ",") + "\n}\n"
+	golden(t, filepath.Join("internal", "wiring", "full", "definitions.json"), []byte(prepared))
+
+	one := all.Toolsets[len(all.Toolsets)-1:]
+	for name, o := range map[string]mcpserver.Options{
+		"all": {Toolsets: all.Toolsets}, "read-only": {Toolsets: all.Toolsets, ReadOnly: true}, "one toolset": {Toolsets: one},
+	} {
+		for _, capabilities := range []string{"{}", views} {
+			o.Definitions = ""
+			want := list(o, capabilities)
+			o.Definitions = prepared
+			if diff := gocmp.Diff(want, list(o, capabilities)); diff != "" {
+				t.Errorf("%s, %s (-derived +prepared):\n%s", name, capabilities, diff)
+			}
+		}
 	}
 }
 

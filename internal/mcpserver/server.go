@@ -37,6 +37,9 @@ type Options struct {
 	// Worktrees finds the worktree of each call, whose toolsets answer; Toolsets then say what
 	// there is. Nil is for a server that answers for one worktree.
 	Worktrees route.Worktrees
+	// Definitions are definitions of tools that were prepared for a server with Worktrees; see
+	// package definition. The others are derived when a client asks for them.
+	Definitions string
 	// Connected, if set, is called with the name of each client that begins a session.
 	Connected func(client string)
 	// Secrets never leave the server; nil for none.
@@ -100,12 +103,12 @@ func New(o Options) *Server {
 		offered.Serve(s.mcp)
 		completions.Templates[skills.Template] = []toolset.Argument{{Name: "name", Complete: offered.Complete}}
 	}
-	tools := newTools(s, served.tools, served.located)
+	tools := newTools(s, served, o.Definitions)
 	s.mcp.AddReceivingMiddleware(tools.middleware)
 	if len(served.pages) > 0 {
 		shown := &views{served.pages}
 		shown.serve(s)
-		s.mcp.AddReceivingMiddleware(shown.middleware(tools.linked))
+		s.mcp.AddReceivingMiddleware(shown.middleware)
 	}
 	if len(served.jobs) > 0 {
 		s.tasks = &tasks.Tasks{Guard: s.guard, Source: served.jobs}

@@ -4,16 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/mcpserver/definition"
 	"github.com/copse-dev/copse/internal/mcpserver/host"
 	"github.com/copse-dev/copse/internal/mcpserver/route"
 	"github.com/copse-dev/copse/internal/mcpserver/subscription"
@@ -30,8 +28,8 @@ const levelTrace = -8
 // and the list is built here.
 type tools struct {
 	server *Server
-	list   func() []*mcp.Tool
-	linked func() []*mcp.Tool // the list for clients that show views
+	list   *definition.List
+	views  bool // clients that show views get pages
 	byName map[string]*lateTool
 }
 
@@ -41,37 +39,15 @@ type lateTool struct {
 	register sync.Once
 }
 
-// newTools returns all tools of a server; located contains the names of those that declare the
-// argument "worktree". Every tool accepts it, or "answered_in" if it has another argument of that
-// name. Declaring it everywhere would cost each client a kilobyte.
-func newTools(s *Server, all []toolset.Tool, located map[string]bool) *tools {
-	t := &tools{server: s, byName: make(map[string]*lateTool, len(all))}
-	for _, tool := range all {
+// newTools returns the tools of a server.
+func newTools(s *Server, served served, prepared string) *tools {
+	t := &tools{
+		server: s, views: len(served.pages) > 0, byName: make(map[string]*lateTool, len(served.tools)),
+		list: definition.New(definition.Options{Tools: served.tools, Worktrees: s.locator != nil, Located: served.located, Prepared: prepared}),
+	}
+	for _, tool := range served.tools {
 		t.byName[tool.Name] = &lateTool{tool: tool}
 	}
-	t.list = sync.OnceValue(func() []*mcp.Tool {
-		defs := make([]*mcp.Tool, len(all))
-		told := false
-		for i, tool := range all {
-			input := tool.Input()
-			switch {
-			case s.locator == nil:
-			case hasOwnWorktree(tool):
-				input = with(input, route.AnsweredIn, &jsonschema.Schema{Type: "string"})
-			case located[tool.Name]:
-				input = with(input, route.WorktreeArgument, worktreeInput(&told))
-			}
-			defs[i] = definition(tool, input)
-		}
-		return defs
-	})
-	t.linked = sync.OnceValue(func() []*mcp.Tool {
-		defs := slices.Clone(t.list())
-		for i, tool := range all {
-			defs[i] = link(defs[i], tool.View)
-		}
-		return defs
-	})
 	return t
 }
 
@@ -79,11 +55,10 @@ func (t *tools) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		switch req := req.(type) {
 		case *mcp.ListToolsRequest:
-			// There is one page, whatever the library knows of it. The result must be the
-			// library's: it sets a private mark in it.
+			// There is one page. The result contains the library's, which has a private mark.
 			res, err := next(ctx, method, req)
 			if list, ok := res.(*mcp.ListToolsResult); ok && err == nil {
-				list.Tools = t.list()
+				return t.list.Result(ctx, list, t.views && wire.Declares(req.ClientCapabilities(), viewsExtension))
 			}
 			return res, err
 		case *mcp.CallToolRequest:
@@ -95,31 +70,16 @@ func (t *tools) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// definition returns a tool's definition for clients.
-func definition(t toolset.Tool, input *jsonschema.Schema) *mcp.Tool {
-	def := &mcp.Tool{
-		Name:        t.Name,
-		Title:       t.Title,
-		Description: t.Description,
-		InputSchema: wire.SchemaJSON(input),
-		Annotations: annotations(t.Hints),
-	}
-	if t.Output() != nil {
-		def.OutputSchema = wire.SchemaJSON(t.Output())
-	}
-	return def
-}
-
 func (s *Server) addTool(t toolset.Tool) {
 	// The library's typed registration would check arguments with its own messages; the toolset's
 	// shape has other messages.
 	argument := sync.OnceValue(func() string {
-		if hasOwnWorktree(t) {
+		if definition.HasWorktree(t) {
 			return route.AnsweredIn
 		}
 		return route.WorktreeArgument
 	})
-	s.mcp.AddTool(definition(t, t.Input()), func(ctx context.Context, req *mcp.CallToolRequest) (_ *mcp.CallToolResult, err error) {
+	s.mcp.AddTool(definition.Of(t), func(ctx context.Context, req *mcp.CallToolRequest) (_ *mcp.CallToolResult, err error) {
 		defer s.guard.Recovered(ctx, "tool "+t.Name, &err)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel() // goroutines that a handler leaves behind report no more progress
@@ -168,28 +128,6 @@ func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, t toolset
 	return out
 }
 
-// hasOwnWorktree reports whether a tool has an argument "worktree" of its own: work items are linked
-// to worktrees.
-func hasOwnWorktree(t toolset.Tool) bool { return t.Input().Properties[route.WorktreeArgument] != nil }
-
-// worktreeInput describes the argument "worktree", in full only once.
-func worktreeInput(told *bool) *jsonschema.Schema {
-	s := &jsonschema.Schema{Type: "string"}
-	if !*told {
-		s.Description, *told = "Path or branch of another worktree. All other tools take it", true
-	}
-	return s
-}
-
-// with returns a schema with an additional argument.
-func with(s *jsonschema.Schema, name string, argument *jsonschema.Schema) *jsonschema.Schema {
-	wider := *s
-	wider.Properties = map[string]*jsonschema.Schema{name: argument}
-	maps.Copy(wider.Properties, s.Properties)
-	wider.PropertyOrder = append(slices.Clone(s.PropertyOrder), name)
-	return &wider
-}
-
 // maxProgress is the maximum length of a progress message. The cut follows the removal of secrets,
 // or part of one could remain.
 const maxProgress = 200
@@ -227,15 +165,4 @@ func (s *Server) call(ctx context.Context, t toolset.Tool, args json.RawMessage)
 		return t.Begin(ctx, args)
 	}
 	return t.Call(ctx, args), nil
-}
-
-func annotations(h toolset.Hints) *mcp.ToolAnnotations {
-	a := &mcp.ToolAnnotations{ReadOnlyHint: h.ReadOnly, IdempotentHint: h.Idempotent}
-	if !h.OpenWorld { // the default that clients assume
-		a.OpenWorldHint = &h.OpenWorld
-	}
-	if !h.ReadOnly { // it has no meaning for the others
-		a.DestructiveHint = &h.Destructive
-	}
-	return a
 }

@@ -39,38 +39,17 @@ func (v *views) serve(s *Server) {
 	}
 }
 
-// middleware omits the pages from the lists of other clients, and links the tools with their pages
-// for clients with the extension.
-func (v *views) middleware(linked func() []*mcp.Tool) mcp.Middleware {
-	return func(next mcp.MethodHandler) mcp.MethodHandler {
-		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-			res, err := next(ctx, method, req)
-			if err != nil {
-				return res, err
+// middleware omits the pages from the lists of other clients.
+func (v *views) middleware(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		res, err := next(ctx, method, req)
+		if req, ok := req.(*mcp.ListResourcesRequest); ok && err == nil && !wire.Declares(req.ClientCapabilities(), viewsExtension) {
+			if list, ok := res.(*mcp.ListResourcesResult); ok {
+				list.Resources = slices.DeleteFunc(list.Resources, func(r *mcp.Resource) bool { return strings.HasPrefix(r.URI, pageScheme) })
 			}
-			switch req := req.(type) {
-			case *mcp.ListToolsRequest:
-				if list, ok := res.(*mcp.ListToolsResult); ok && wire.Declares(req.ClientCapabilities(), viewsExtension) {
-					list.Tools = linked()
-				}
-			case *mcp.ListResourcesRequest:
-				if list, ok := res.(*mcp.ListResourcesResult); ok && !wire.Declares(req.ClientCapabilities(), viewsExtension) {
-					list.Resources = slices.DeleteFunc(list.Resources, func(r *mcp.Resource) bool { return strings.HasPrefix(r.URI, pageScheme) })
-				}
-			}
-			return res, nil
 		}
+		return res, err
 	}
-}
-
-// link returns the definition of a tool with its page.
-func link(def *mcp.Tool, v *toolset.View) *mcp.Tool {
-	if v == nil || v.URI == "" {
-		return def
-	}
-	with := *def
-	with.Meta = mcp.Meta{"ui": map[string]any{"resourceUri": v.URI}}
-	return &with
 }
 
 // draw adds the drawing of a tool's result to the answer.

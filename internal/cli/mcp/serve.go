@@ -135,6 +135,7 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 		Instructions: worktrees.Instructions(About, o.choice.ReadOnly),
 		Toolsets:     worktrees.Toolsets(),
 		Worktrees:    worktrees,
+		Definitions:  full.Definitions(),
 		Connected:    worktrees.Connected,
 		ReadOnly:     o.choice.ReadOnly,
 		Secrets:      env.Secrets,

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -149,6 +151,36 @@ func (r callResult) encode() ([]byte, error) {
 	}
 	b.Write(after)
 	return b.Bytes(), nil
+}
+
+// toolList is a list of tools that are JSON already.
+type toolList struct {
+	*mcp.ListToolsResult
+	tools  json.RawMessage
+	parked *Parked // nil if the library writes the result
+}
+
+// NewToolList returns the library's result with other tools: a JSON array without line breaks.
+func NewToolList(ctx context.Context, res *mcp.ListToolsResult, tools json.RawMessage) mcp.Result {
+	at, _ := ctx.Value(parkedKey{}).(*Parked)
+	return toolList{res, tools, at}
+}
+
+// MarshalJSON returns the list, or a short text for it if it is parked.
+func (l toolList) MarshalJSON() ([]byte, error) {
+	data, err := json.Marshal(struct {
+		*mcp.ListToolsResult
+		Tools [0]int `json:"tools"` // instead of the library's, and after its other members
+	}{ListToolsResult: l.ListToolsResult})
+	before, found := bytes.CutSuffix(data, []byte("[]}"))
+	if err != nil || !found {
+		return nil, errors.Join(err, errors.New("the list of tools has no place"))
+	}
+	data = append(append(slices.Grow(before, len(l.tools)+len("}")), l.tools...), '}')
+	if l.parked != nil {
+		data = l.parked.put(data)
+	}
+	return data, nil
 }
 
 // Encode returns the line of a message. A result is already JSON, so the line is assembled here:

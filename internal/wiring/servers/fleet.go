@@ -159,7 +159,8 @@ func (f *Fleet) candidates(ctx context.Context, common string) []full.Candidate 
 func (o Options) server(all *full.Served, worktrees route.Worktrees, connected func(client string)) *served {
 	server := mcpserver.New(mcpserver.Options{
 		Name: "copse", Version: app.Version(), Instructions: all.Instructions(o.About, o.ReadOnly), Toolsets: all.Toolsets, ReadOnly: o.ReadOnly, Worktrees: worktrees, Connected: connected,
-		Secrets: o.Env.Secrets, Logger: o.Logger,
+		Definitions: full.Definitions(),
+		Secrets:     o.Env.Secrets, Logger: o.Logger,
 	})
 	return &served{HTTP: server.HTTP(), toolsets: all, readOnly: o.ReadOnly, closed: func() {}}
 }
