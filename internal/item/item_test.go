@@ -3,6 +3,7 @@ package item_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -80,6 +81,25 @@ func TestComplete(t *testing.T) {
 	got, err = without.Complete(item.Draft{Title: "T"})
 	if err != nil || got.Type != "bug" {
 		t.Errorf("without the type task: %q, %v", got.Type, err)
+	}
+}
+
+// Everybody reads the names of all iterations.
+func TestManyIterations(t *testing.T) {
+	t.Parallel()
+	var c item.Config
+	for i := range 2000 {
+		name := fmt.Sprint("sprint ", i)
+		if err := c.CheckIteration(name); err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+		c.Iterations = append(c.Iterations, name)
+	}
+	if err := c.CheckIteration("sprint 7"); err != nil {
+		t.Errorf("a known iteration: %v", err)
+	}
+	if err := c.CheckIteration("one more"); err == nil || !strings.Contains(err.Error(), "2000 are allowed") {
+		t.Errorf("one more: %v", err)
 	}
 }
 

@@ -10,7 +10,12 @@ import (
 // MaxText is how many bytes a description or the body of a comment can have.
 const MaxText = 1 << 20
 
-const maxFields = 64 << 10 // bytes of all fields but the description, which each list of items needs
+const (
+	maxFields = 64 << 10 // bytes of all fields but the description, which each list of items needs
+	// maxName is the size in bytes of the longest name of an iteration or an author, and
+	// maxIterations the number of iterations that a project can have.
+	maxName, maxIterations = 500, 2_000
+)
 
 // Complete fills in the defaults of a draft, and checks everything but its relations.
 func (c Config) Complete(d Draft) (Draft, error) {
@@ -64,6 +69,11 @@ func (c Config) Check(p Patch) (Patch, error) {
 	}
 	if err := p.checkTexts(); err != nil {
 		return Patch{}, err
+	}
+	if p.Iteration != nil && *p.Iteration != "" {
+		if err := c.CheckIteration(*p.Iteration); err != nil {
+			return Patch{}, err
+		}
 	}
 	p, err := p.checkLink()
 	if err != nil {
@@ -152,18 +162,34 @@ func CheckComment(author, body string) (Comment, error) {
 	case !utf8.ValidString(author):
 		return Comment{}, notUTF8("author")
 	}
+	if err := checkName("author", author); err != nil {
+		return Comment{}, err
+	}
 	return c, checkSize("comment", c.Body)
 }
 
-// CheckIteration checks the name of an iteration.
-func CheckIteration(name string) error {
+// CheckIteration checks the name of an iteration, which may be new. The limits keep the
+// configuration, which holds all names, far from its own.
+func (c Config) CheckIteration(name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
 		return &InvalidError{Field: "name", Problem: "Iteration name may not be empty"}
 	case !utf8.ValidString(name):
 		return notUTF8("name")
+	case slices.Contains(c.Iterations, name):
+		return nil
+	case len(c.Iterations) >= maxIterations:
+		return &InvalidError{Field: "iteration", Problem: fmt.Sprintf("The project has %d iterations, and %d are allowed; use one of them, or remove old ones from its configuration", len(c.Iterations), maxIterations)}
 	}
-	return nil
+	return checkName("iteration", name)
+}
+
+// checkName refuses a long name of an iteration or an author.
+func checkName(field, name string) error {
+	if len(name) <= maxName {
+		return nil
+	}
+	return &InvalidError{Field: field, Problem: fmt.Sprintf("The %s has %d bytes, more than the %d allowed", field, len(name), maxName)}
 }
 
 // Text returns what a description or the body of a comment keeps of s: all but empty lines at its

@@ -420,6 +420,20 @@ func testIterations(t *testing.T, b backend) {
 	if err := b.SetIteration(t.Context(), ""); err == nil {
 		t.Error("an iteration without a name was set")
 	}
+	// All names are in one file, or in one row.
+	long := strings.Repeat("i", 501)
+	_, created := b.Create(t.Context(), item.Draft{Title: "x", Iteration: long})
+	_, updated := b.Update(t.Context(), 1, item.Patch{Iteration: new(long)})
+	refusals := map[string]error{"set": b.SetIteration(t.Context(), long), "created": created, "updated": updated}
+	if b.Capabilities().Author == "" {
+		_, refusals["commented"] = b.AddComment(t.Context(), 1, long, "x")
+	}
+	for what, err := range refusals {
+		if message(err) == "" || !strings.Contains(err.Error(), "has 501 bytes, more than the 500 allowed") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	diff(t, "known", []string{"default", "sprint: 1"}, b.config().Iterations)
 }
 
 func testSnapshot(t *testing.T, b backend) {

@@ -313,6 +313,9 @@ func (w *writer) setIteration(name string) error {
 	if err != nil {
 		return err
 	}
+	if err := config.Values().CheckIteration(name); err != nil {
+		return err
+	}
 	before := config.Text()
 	if err := errors.Join(config.AddIteration(name), config.SetCurrentIteration(name)); err != nil {
 		return reader.ConfigError(fmt.Errorf("cannot be changed: %w", err))
@@ -335,12 +338,17 @@ func (w *writer) setDoneStatuses(statuses []string) error {
 	return w.saveConfig(config, before)
 }
 
-// saveConfig writes the configuration unless it is as it was.
+// saveConfig writes the configuration unless it is as it was. It refuses to write one that no reader
+// would read.
 func (w *writer) saveConfig(config *ticfile.Config, before string) error {
-	if config.Text() == before {
+	text := config.Text()
+	switch {
+	case text == before:
 		return nil
+	case len(text) > ticfile.MaxSize:
+		return reader.ConfigError(fmt.Errorf("would have %d bytes; the limit is %d", len(text), ticfile.MaxSize))
 	}
-	return w.tx.Write(lockedstore.File{Name: layout.Config, Data: []byte(config.Text())})
+	return w.tx.Write(lockedstore.File{Name: layout.Config, Data: []byte(text)})
 }
 
 // initialize writes the configuration of a new project, unless there is one.

@@ -215,13 +215,7 @@ func (s *Store) Restore(ctx context.Context, id item.ID) (it item.Item, err erro
 
 // SetIteration implements [storage.Backend].
 func (s *Store) SetIteration(ctx context.Context, name string) error {
-	if err := item.CheckIteration(name); err != nil {
-		return err
-	}
-	_, _, err := s.change(ctx, func(w *write.Writer) (item.ID, error) {
-		w.SetIteration(name)
-		return 0, nil
-	})
+	_, _, err := s.change(ctx, func(w *write.Writer) (item.ID, error) { return 0, w.SetIteration(name) })
 	return err
 }
 

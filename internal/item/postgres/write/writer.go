@@ -90,9 +90,13 @@ func (w *Writer) knowIteration(name string) {
 }
 
 // SetIteration sets the current iteration, and adds it to the known ones.
-func (w *Writer) SetIteration(name string) {
+func (w *Writer) SetIteration(name string) error {
+	if err := w.Rules.CheckIteration(name); err != nil {
+		return err
+	}
 	w.knowIteration(name)
 	w.queue("update copse.project set current_iteration = $2 where id = $1", w.Project.ID, sqltext.Encode(name))
+	return nil
 }
 
 // SetMoved records where the items of the project are from now on; the zero mark is here.
