@@ -242,6 +242,52 @@ func TestInterruptedQuestions(t *testing.T) {
 	}
 }
 
+// A person who interrupts the last question of "item init" learns what changed, and one who declines
+// learns how to change their mind.
+func TestMergeDriverDeclined(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ answer, end string }{
+		{"\n", "The merge driver is not registered. To register it later, run `copse item init --merge-driver`."},
+		{"", "copse item init: interrupted; .tic exists, and git's configuration did not change"},
+	} {
+		dir, _, env := beginner(t)
+		s := sit(t, dir, env, "item", "init")
+		s.until("[y/N] ")
+		var err error
+		if test.answer == "" {
+			err = s.cmd.Process.Signal(os.Interrupt)
+		} else {
+			_, err = s.person.WriteString(test.answer)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := s.end()
+		if text = strings.Join(strings.Fields(text), " "); !strings.HasSuffix(text, test.end) || strings.Contains(text, "o changes made") {
+			t.Errorf("after %q: %q, want %q at the end", test.answer, text, test.end)
+		}
+		if _, err := os.Stat(filepath.Join(dir, ".tic")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// At a terminal, the context has no line that the terminal must break.
+func TestContextFitsANarrowTerminal(t *testing.T) {
+	t.Parallel()
+	const columns = 50
+	dir, _, env := beginner(t)
+	text := sitAt(t, columns, dir, env, "context").rest()
+	for line := range strings.Lines(text) {
+		if line = strings.TrimRight(line, "\n"); len([]rune(line)) > columns && strings.Contains(strings.TrimSpace(line), " ") {
+			t.Errorf("wider than the terminal: %q", line)
+		}
+	}
+	if !strings.Contains(strings.Join(strings.Fields(text), " "), "returns only what changed.") {
+		t.Errorf("at the end: %q", text)
+	}
+}
+
 // A proposal without a parent is applied only after a yes.
 func TestAdoptAsksAgain(t *testing.T) {
 	t.Parallel()

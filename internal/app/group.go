@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/copse-dev/copse/internal/suggest"
 )
 
 // Subcommands checks the arguments of a command that only groups others: an unknown word is a usage
@@ -29,49 +31,57 @@ func Expect(advice map[string]string) cobra.PositionalArgs {
 			}
 		}
 		message := fmt.Sprintf("unknown command %q", args[0])
-		if text, ok := expected[args[0]]; ok {
-			return UsageError(message + "; " + text)
-		}
-		if text := suggestion(cmd, args[0]); text != "" {
-			return UsageError(message + "; " + text)
-		}
-		if near := nearest(args[0], slices.Sorted(maps.Keys(expected))...); len(near) > 0 {
-			message += "; " + expected[likeliest(args[0], near)]
+		if text := suggestion(cmd, args[0], expected); text != "" {
+			message += "; " + text
 		}
 		return UsageError(message)
 	}
 }
 
-// suggestion returns a question about commands below cmd whose names are like a word; "" if there
-// are none.
-func suggestion(cmd *cobra.Command, word string) string {
-	cmd.SuggestionsMinimumDistance = slips(word)
+// suggestion returns advice about a word that no command below cmd has as its name; "" if there is
+// none. expected is advice by word.
+func suggestion(cmd *cobra.Command, word string, expected map[string]string) string {
+	if text, ok := expected[word]; ok {
+		return text
+	}
 	if same := below(cmd, word); len(same) > 0 {
 		return "did you mean " + either(same) + "?"
 	}
-	near := append(cmd.SuggestionsFor(word), nearest(word, help)...)
-	if len(near) == 0 {
-		return ""
+	names := []string{help}
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
 	}
-	command := cmd.CommandPath() + " " + likeliest(word, near)
-	if strings.HasSuffix(command, " "+help) { // it comes before the topic
-		command = cmd.Root().Name() + " " + help + strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name())
+	commands := len(names)
+	near := suggest.Near(word, append(names, slices.Sorted(maps.Keys(expected))...))
+	var paths []string
+	for _, name := range near {
+		if slices.Contains(names[:commands], name) {
+			paths = append(paths, path(cmd, name))
+		}
 	}
-	return fmt.Sprintf("did you mean `%s`?", command)
+	switch {
+	case len(paths) > 0:
+		return "did you mean " + either(paths) + "?"
+	case len(near) > 0:
+		return expected[near[0]]
+	case commands-1 <= few:
+		return "use " + either(names[1:])
+	}
+	return ""
 }
 
-// likeliest returns the first of some names with the letters of a word in another order, or else the
-// first.
-func likeliest(word string, near []string) string {
-	return near[max(0, slices.IndexFunc(near, func(name string) bool { return swapped(word, name) }))]
-}
+// few is how many commands a message can list.
+const few = 6
 
-// slips is how many letters of a word can be wrong: two of three make another word.
-func slips(word string) int {
-	if len(word) <= len("foo") {
-		return 1
+// path returns the command line of a command below cmd, in backticks. Help comes before its topic.
+func path(cmd *cobra.Command, name string) string {
+	root := cmd.Root().Name()
+	if name == help {
+		return "`" + root + " " + help + strings.TrimPrefix(cmd.CommandPath(), root) + "`"
 	}
-	return 2
+	return "`" + cmd.CommandPath() + " " + name + "`"
 }
 
 // either joins the names of commands for a question.
@@ -88,21 +98,6 @@ func either(names []string) string {
 
 // help is the name of the command that shows help. Cobra never suggests it.
 const help = "help"
-
-// swapped reports whether two words have the same letters in another order. That slip is more likely
-// than two wrong letters.
-func swapped(a, b string) bool {
-	return slices.Equal(slices.Sorted(slices.Values([]byte(a))), slices.Sorted(slices.Values([]byte(b))))
-}
-
-// nearest returns those of some names that a slip of the keyboard turns into word.
-func nearest(word string, names ...string) []string {
-	all := &cobra.Command{SuggestionsMinimumDistance: slips(word)}
-	for _, name := range names {
-		all.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
-	}
-	return all.SuggestionsFor(word)
-}
 
 // below returns the paths of the commands below cmd that have a name, in backticks.
 func below(cmd *cobra.Command, name string) []string {
@@ -159,24 +154,51 @@ func helpCommand() *cobra.Command {
 // flagError returns the message for an error of a flag. For an unknown flag, it suggests the
 // nearest one.
 func flagError(cmd *cobra.Command, err error) error {
+	// An unknown command before the flag is the better explanation: nobody knows its flags.
+	if wrong := cmd.ValidateArgs(cmd.Flags().Args()); wrong != nil && cmd.ValidateArgs(nil) == nil {
+		return wrong
+	}
 	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok && bad.GetFlag().Value.Type() == "duration" {
 		return UsageError(fmt.Sprintf("invalid value %q for --%s: use a number with a unit, such as 90s, 30m, or 2h", bad.GetValue(), bad.GetFlag().Name))
 	}
-	missing, ok := errors.AsType[*pflag.NotExistError](err)
-	if !ok {
+	name, missing := unknownFlag(err)
+	if !missing {
 		return UsageError(err.Error())
 	}
-	text, name := err.Error(), missing.GetSpecifiedName()
 	var flags []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
 			flags = append(flags, f.Name)
 		}
 	})
-	if near := nearest(name, flags...); missing.GetSpecifiedShortnames() == "" && len(near) > 0 {
-		text += "; did you mean --" + near[0] + "?"
+	if meant := suggest.Flag(name, flags); meant != "" {
+		return UsageError(err.Error() + "; did you mean --" + meant + "?")
 	}
-	return UsageError(text)
+	return UsageError(err.Error())
+}
+
+// unknownFlag returns the name or the letter of the flag that an error does not know.
+func unknownFlag(err error) (name string, ok bool) {
+	missing, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return "", false
+	}
+	return missing.GetSpecifiedName(), true
+}
+
+// ExpectFlags adds advice for flags that people try because other programs have them. The keys of
+// advice can be several flags without their hyphens, separated by spaces.
+func ExpectFlags(cmd *cobra.Command, advice map[string]string) {
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if name, unknown := unknownFlag(err); unknown {
+			for names, text := range advice {
+				if slices.Contains(strings.Fields(names), name) {
+					return UsageError(err.Error() + "; " + text)
+				}
+			}
+		}
+		return flagError(cmd, err)
+	})
 }
 
 // completion is the name of the command that prints the completions of a shell.
@@ -187,8 +209,12 @@ const completion = "completion"
 func checkShells(cmd *cobra.Command, args []string) {
 	cmd.InitDefaultCompletionCmd(args...)
 	for _, c := range cmd.Commands() {
-		if c.Name() == completion {
-			c.Args, c.RunE = Subcommands, Help
+		if c.Name() != completion {
+			continue
+		}
+		c.Args, c.RunE = Subcommands, Help
+		for _, shell := range c.Commands() {
+			shell.Args = NoArgs
 		}
 	}
 }

@@ -120,7 +120,7 @@ writes, for all branches or for each one. Elsewhere, pass --yes, and choose with
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&yes, "yes", "y", false, "apply the proposals without asking")
-	f.BoolVar(&offline, "offline", false, "do not ask GitHub for pull requests")
+	f.BoolVar(&offline, "offline", false, "do not look up pull requests on GitHub")
 	f.StringArrayVar(&parents, "parent", nil, "set a parent other than the proposed one: `BRANCH=PARENT`; can be repeated")
 	f.StringArrayVar(&skip, "skip", nil, "leave out a `branch`; can be repeated")
 	output.JSONFlag[adopted](cmd, &asJSON)
@@ -262,7 +262,7 @@ func (c *cli) asking(offline bool) (stop func()) {
 	if offline {
 		return func() {}
 	}
-	return progress.Show(c.env, "asking GitHub for pull requests")
+	return progress.Show(c.env, "waiting for the pull requests from GitHub")
 }
 
 // unasked returns the reason why copse did not look for pull requests, "" if it did.
@@ -270,7 +270,8 @@ func unasked(p repository, a track.Answer) string {
 	if a.Unasked == nil {
 		return ""
 	}
-	return "copse did not look for pull requests: " + failure.Of(a.Unasked).Message(p.Words)
+	reason := failure.Of(a.Unasked)
+	return strings.TrimRight("copse did not look for pull requests: "+strings.TrimSuffix(reason.Message(p.Words), ".")+". "+reason.Hint(p.Words), " ")
 }
 
 // left returns what copse did not look for or examine.

@@ -37,21 +37,26 @@ uses the file of the main worktree. These commands never change a git branch, Gi
   copse branch link --jira PROJ-12 --pr 34
   copse branch tree`,
 		Args: app.Expect(map[string]string{
-			"create new add":                   "copse never changes your branches: use `git switch -c BRANCH`, then `copse branch track`",
-			"checkout switch co":               "copse never changes your branches: use `git switch BRANCH`",
-			"delete rm remove":                 "copse never changes your branches: use `git branch -d BRANCH`, then `copse branch prune`",
-			"rename move mv":                   "copse never changes your branches: use `git branch -m NEW`, then `copse branch prune`",
-			"restack rebase onto sync up down": "copse never changes your branches: use git or your stack tool; `copse stack` names the next command",
-			"submit push merge squash":         "copse never changes your branches: use git, `gh pr`, or your stack tool; `copse stack` names the next command",
-			"pr pull-request":                  "use `copse branch status` or `copse stack` to see pull requests, and `copse branch link --pr NUMBER` to link one",
-			"issue jira":                       "use `copse branch link --jira KEY`",
-			"ls":                               "did you mean `copse branch list`?",
-			"show view info":                   "did you mean `copse branch status`?",
-			"log":                              "did you mean `copse branch tree` or `copse branch stack`?",
-			"edit update set-parent base":      "did you mean `copse branch parent` or `copse branch link`?",
+			"create new add":     "copse never changes your branches: use `git switch -c BRANCH`, then `copse branch track`",
+			"checkout switch co": "copse never changes your branches: use `git switch BRANCH`",
+			"delete rm remove":   "copse never changes your branches: use `git branch -d BRANCH`, then `copse branch prune`",
+			"rename move mv":     "copse never changes your branches: use `git branch -m NEW`, then `copse branch prune`",
+			"restack rebase onto sync up down top bottom next prev previous cascade": "copse never changes your branches: use git or your stack tool; `copse stack` names the next command",
+			"submit push merge squash":    "copse never changes your branches: use git, `gh pr`, or your stack tool; `copse stack` names the next command",
+			"pr pull-request":             "use `copse branch status` or `copse stack` to see pull requests, and `copse branch link --pr NUMBER` to link one",
+			"issue jira":                  "use `copse branch link --jira KEY`",
+			"ls":                          "did you mean `copse branch list`?",
+			"show view info":              "did you mean `copse branch status`?",
+			"log":                         "did you mean `copse branch tree` or `copse branch stack`?",
+			"edit update set-parent base": "did you mean `copse branch parent` or `copse branch link`?",
 		}),
 		RunE: app.Help,
 	}
+	app.ExpectFlags(cmd, map[string]string{
+		"d D delete":                             "copse never changes your branches: use `git branch -d BRANCH`, then `copse branch prune`",
+		"m M move":                               "copse never changes your branches: use `git branch -m NEW`, then `copse branch prune`",
+		"a all r remotes v vv list show-current": "did you mean `copse branch list` or `copse branch status`?",
+	})
 	cmd.PersistentFlags().StringVar(&c.repo, "repo", "", "the `path` of the repository (default: the one that contains the current directory)")
 	cmd.AddCommand(
 		c.init(), c.list(), c.tree(), c.stack(), c.status(), c.track(), c.parent(), c.depend(), c.undepend(), c.trunk(), c.link(), c.unlink(), c.adopt(), c.untrack(), c.prune(),

@@ -55,7 +55,7 @@ tabs.`,
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&yes, "yes", "y", false, "apply the changes without asking")
-	f.BoolVar(&offline, "offline", false, "do not ask GitHub which pull requests are merged")
+	f.BoolVar(&offline, "offline", false, "do not look up merged pull requests on GitHub")
 	output.JSONFlag[pruned](cmd, &asJSON)
 	return cmd
 }

@@ -234,7 +234,7 @@ by tabs.`,
 			if !fresh {
 				asking = remote.WithCachedOnly(ctx)
 			}
-			stop := progress.Show(c.env, "asking GitHub and Jira")
+			stop := progress.Show(c.env, "waiting for GitHub and Jira")
 			defer stop()
 			all, err := p.standings(ctx, asking, stack)
 			if err != nil {
@@ -256,7 +256,7 @@ by tabs.`,
 			return err
 		}),
 	}
-	cmd.Flags().BoolVar(&fresh, "fresh", false, "ask GitHub and Jira instead of showing the last answers")
+	cmd.Flags().BoolVar(&fresh, "fresh", false, "request new answers from GitHub and Jira")
 	output.JSONFlag[[]standing](cmd, &asJSON)
 	return cmd
 }

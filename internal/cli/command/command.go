@@ -42,7 +42,7 @@ directory.`,
 		Args: app.Expect(map[string]string{
 			"ls":                                   "did you mean `copse prompt list`?",
 			"find":                                 "did you mean `copse prompt search`?",
-			"describe view cat info":               "did you mean `copse prompt show`?",
+			"describe view cat info get":           "did you mean `copse prompt show`?",
 			"exec execute render":                  "did you mean `copse prompt run`?",
 			"new add create edit rm remove delete": "prompts are files below .agent/<agent>/prompts: change them there, then run `copse prompt index`",
 			"reload build":                         "did you mean `copse prompt index`?",

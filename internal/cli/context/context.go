@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -41,7 +40,8 @@ func Command(env app.Env) *cobra.Command {
 		Short: "Show the context that an assistant gets",
 		Long: `Show the context of your work: branch and stack with issues and pull requests, work items,
 changes, the last task, failing containers, tasks, recent commits, and files. The tool
-get_project_context gives an assistant the same Markdown text.
+get_project_context gives an assistant the same Markdown text. At a terminal, long lines are
+wrapped.
 
 copse shows the last answers of GitHub and Jira with their age. It sends requests only with
 --fresh.
@@ -60,7 +60,7 @@ The last line has a token. With --since TOKEN, the command shows only what chang
 	f.StringVar(&o.repo, "repo", "", "the `path` of the project (default: the one that contains the current directory)")
 	f.StringSliceVar(&o.sections, "sections", nil, "show only these `sections`, separated by commas: "+strings.Join(projectcontext.Names(), ", "))
 	f.IntVar(&o.maxTokens, "max-tokens", projectcontext.DefaultTokens, "cut the sections to this `number` of tokens of four bytes")
-	f.BoolVar(&o.fresh, "fresh", false, "ask GitHub and Jira instead of showing the last answers")
+	f.BoolVar(&o.fresh, "fresh", false, "request new answers from GitHub and Jira")
 	f.StringVar(&o.since, "since", "", "show only what changed since the answer with this `token`")
 	output.JSONFlag[view](cmd, &o.asJSON)
 	if err := cmd.RegisterFlagCompletionFunc("sections", cobra.FixedCompletions(projectcontext.Names(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
@@ -107,15 +107,13 @@ func run(ctx context.Context, env app.Env, o options) error {
 		if o.asJSON {
 			return output.New(env).JSON(difference(found.Root, changes))
 		}
-		_, err = io.WriteString(env.Stdout, changes.Markdown(o.maxTokens))
-		return err
+		return output.New(env).Fold(changes.Markdown(o.maxTokens))
 	}
 	token := ws.Memory().Remember(found)
 	if o.asJSON {
 		return output.New(env).JSON(document(found, token))
 	}
-	_, err = io.WriteString(env.Stdout, since.Markdown(found, token, o.maxTokens))
-	return err
+	return output.New(env).Fold(since.Markdown(found, token, o.maxTokens))
 }
 
 // view is the JSON form.

@@ -60,6 +60,7 @@ one, and the current iteration.
 		Args: app.Args(1, 1, "TITLE"),
 	}
 	o.add(c, cmd, "")
+	app.ExpectFlags(cmd, map[string]string{"title name": "the title is an argument: `" + c.Program + " create TITLE`"})
 	cmd.RunE = c.Run(func(ctx context.Context, s storage.Store, args []string) error {
 		d := item.Draft{
 			Title: args[0], Type: o.kind, Status: o.status, Priority: o.priority, Assignee: o.assignee,
@@ -111,6 +112,7 @@ dependencies, or description.
 	cmd.Flags().StringVar(&o.title, "title", "", "set the `title`")
 	steal := cmd.Flags().Bool("steal", false, "finish an item that another agent holds; the history records it")
 	o.add(c, cmd, "; empty clears it")
+	app.ExpectFlags(cmd, map[string]string{"claim": "did you mean `" + c.Program + " claim ID`?", "comment note": "did you mean `" + c.Program + " comment ID`?"})
 	cmd.RunE = c.Run(func(ctx context.Context, s storage.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
 		if err != nil {

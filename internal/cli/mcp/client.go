@@ -77,7 +77,7 @@ func (o *clientOptions) flags(cmd *cobra.Command) {
 func (o *clientOptions) serving(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.readOnly, "read-only", false, "serve only read-only tools")
-	f.StringSliceVar(&o.toolsets, "toolsets", nil, "serve only these `toolsets`, separated by commas: "+strings.Join(full.ToolsetNames(), ", ")+" (default all)")
+	f.StringSliceVar(&o.toolsets, "toolsets", nil, "serve only these `toolsets`, separated by commas: "+strings.Join(full.ToolsetNames(), ", ")+" (default: all)")
 }
 
 // lift notes the limits that a person removes with an empty value.

@@ -32,7 +32,7 @@ func Command(env app.Env) *cobra.Command {
 			"start run server":   "did you mean `copse mcp serve`?",
 			"add new setup":      "did you mean `copse mcp install`?",
 			"rm remove delete":   "did you mean `copse mcp uninstall`?",
-			"ls list status":     "did you mean `copse mcp doctor` or `copse status`?",
+			"ls list get status": "did you mean `copse mcp doctor` or `copse status`?",
 			"test check tools":   "did you mean `copse mcp doctor`?",
 			"up down open close": "these are commands of `copse server`",
 		}),
@@ -56,7 +56,7 @@ type Choice struct {
 
 // Flags adds the flags that choose.
 func (c *Choice) Flags(f *pflag.FlagSet) {
-	f.StringSliceVar(&c.toolsets, "toolsets", nil, "serve only these `toolsets`, separated by commas: "+strings.Join(full.ToolsetNames(), ", ")+" (default all)")
+	f.StringSliceVar(&c.toolsets, "toolsets", nil, "serve only these `toolsets`, separated by commas: "+strings.Join(full.ToolsetNames(), ", ")+" (default: all)")
 	f.StringSliceVar(&c.disabled, "disable", nil, "do not serve these `toolsets`, or \"prompts\"")
 	f.BoolVar(&c.ReadOnly, "read-only", false, "serve only read-only tools")
 }
@@ -107,6 +107,7 @@ every revision of the protocol from 2024-11-05 to 2026-07-28.`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), env, o) },
 	}
+	app.ExpectFlags(cmd, map[string]string{"http sse port p listen host transport": "it serves on standard input and output; `copse up` serves over HTTP"})
 	f := cmd.Flags()
 	o.choice.Flags(f)
 	f.StringVar(&o.repo, "repo", "", "the `path` of the repository (default: the one that contains the current directory)")

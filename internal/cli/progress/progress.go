@@ -19,7 +19,7 @@ import (
 // patience is how long progress stays silent.
 const patience = time.Second
 
-// Show displays, after a second, the operation and its duration: "asking GitHub and Jira… 3 s", in
+// Show displays, after a second, the operation and its duration: "waiting for GitHub and Jira… 3 s", in
 // a line that stop removes. The caller must stop it before it writes anything else to the terminal;
 // stopping twice is harmless.
 func Show(env app.Env, what string) (stop func()) {

@@ -30,7 +30,7 @@ the list with the program twig.`,
 		Example: `  copse repo add .
   copse repo list`,
 		Args: app.Expect(map[string]string{
-			"ls":                    "did you mean `copse repo list`?",
+			"ls view show info":     "did you mean `copse repo list`?",
 			"new create clone init": "clone or create the repository with git, then run `copse repo add PATH`",
 			"rm delete":             "did you mean `copse repo remove`?",
 		}),

@@ -63,6 +63,10 @@ ignores. You can run it again: it keeps what exists.`,
 			return o.run(cmd.Context())
 		},
 	}
+	app.ExpectFlags(cmd, map[string]string{
+		"y yes defaults no-interactive": "use --all to set up everything, or name the parts, for example --branches --items",
+		"f force":                       "you can run the command again: it keeps what exists",
+	})
 	f := cmd.Flags()
 	f.BoolVar(&o.branches, "branches", false, "track branches (.twig/state.json, hidden from git)")
 	f.BoolVar(&o.items, "items", false, "create a store of work items (.tic, which you can commit)")

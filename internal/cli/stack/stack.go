@@ -40,7 +40,7 @@ work items of each branch. Then the command names the first blocker and the next
 command of your stack tool. copse never runs it.
 
 copse reads the stacks of twig, git-spice, Graphite, git-town, git-machete, gh-stack, and git. It
-asks GitHub once for all branches if the last answers are older than a minute.
+requests the pull requests of all branches at once if the last answers are older than a minute.
 
 In a pipe, each line has branch, parent, source, pull request, its state, review, checks, restack,
 ahead, behind, unpushed, worktree, dirty files, items, and issue, separated by tabs.`,
@@ -50,7 +50,7 @@ ahead, behind, unpushed, worktree, dirty files, items, and issue, separated by t
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.repo, "repo", "", "the `path` of the repository (default: the one that contains the current directory)")
-	f.BoolVar(&o.fresh, "fresh", false, "ask GitHub and Jira even if the last answers are recent")
+	f.BoolVar(&o.fresh, "fresh", false, "request new answers from GitHub and Jira, even if the last ones are recent")
 	f.BoolVar(&o.offline, "offline", false, "use no network; show the last answers")
 	f.BoolVar(&o.watch, "watch", false, "show the stack again after each change, until you stop the command")
 	cmd.MarkFlagsMutuallyExclusive("fresh", "offline")
@@ -78,7 +78,7 @@ func run(ctx context.Context, env app.Env, o options, args []string) (err error)
 		start = args[0]
 	}
 	verdicts := ws.Verdicts(store)
-	stop := progress.Show(env, "asking GitHub and Jira")
+	stop := progress.Show(env, "waiting for GitHub and Jira")
 	found, err := verdicts.Stack(ctx, start, o.asking())
 	stop()
 	if err != nil {

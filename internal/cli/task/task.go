@@ -31,7 +31,7 @@ func Command(env app.Env) *cobra.Command {
 does with run_just_task. This requires just; see https://just.systems.`,
 		Example: `  copse task list
   copse task run test ./internal/...`,
-		Args: ownTasks(env, app.Expect(map[string]string{
+		Args: Own(env, app.Expect(map[string]string{
 			"ls":                       "did you mean `copse task list`?",
 			"start exec":               "did you mean `copse task run`?",
 			"log logs output":          "did you mean `copse task show`?",
@@ -45,8 +45,8 @@ does with run_just_task. This requires just; see https://just.systems.`,
 	return cmd
 }
 
-// ownTasks adds advice for a word that is the name of a task.
-func ownTasks(env app.Env, otherwise cobra.PositionalArgs) cobra.PositionalArgs {
+// Own adds advice to that of a group, for a word that is the name of a task.
+func Own(env app.Env, otherwise cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		err := otherwise(cmd, args)
 		if err == nil || cmd.Context() == nil { // help has no context
@@ -113,12 +113,19 @@ func run(env app.Env) *cobra.Command {
 		Short: "Run a task",
 		Long: `Run a task, and print its output and errors on standard output. The exit code is the task's, or
 1 if the task was stopped. A task that already runs does not start again. "copse context" and the
-assistants of the project see the end of the output.`,
+assistants of the project see the end of the output.
+
+The flags of this command come before TASK: the words after it are arguments of the task. To pass
+the task --timeout or --yes, put -- before TASK.`,
 		Example: `  copse task run build
-  copse task run --yes deploy staging`,
-		Args: func(_ *cobra.Command, args []string) error {
+  copse task run --yes deploy staging
+  copse task run -- release --yes`,
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return app.UsageError("name a task; `copse task list` shows them")
+			}
+			if cmd.ArgsLenAtDash() < 0 {
+				return misplaced(cmd, args[0], args[1:])
 			}
 			return nil
 		},
@@ -162,6 +169,29 @@ assistants of the project see the end of the output.`,
 	f.DurationVar(&timeout, "timeout", recipe.DefaultTimeout, "stop the task after this `duration`")
 	f.BoolVar(&yes, "yes", false, "answer yes if the task asks for confirmation")
 	return cmd
+}
+
+// misplaced refuses a flag of the command among the arguments of a task: a person who puts it last
+// expects that it applies.
+func misplaced(cmd *cobra.Command, task string, args []string) error {
+	for _, arg := range args {
+		if arg == "--" {
+			return nil
+		}
+		name, long := strings.CutPrefix(arg, "--")
+		name, _, _ = strings.Cut(name, "=")
+		flag := cmd.LocalNonPersistentFlags().Lookup(name)
+		if !long || flag == nil || name == "help" {
+			continue
+		}
+		value := ""
+		if flag.NoOptDefVal == "" {
+			value = " " + strings.ToUpper(flag.Value.Type())
+		}
+		return app.UsageError(fmt.Sprintf("--%[1]s comes before the task: `copse task run --%[1]s%[2]s %[3]s`. To pass it to the task, use `copse task run -- %[3]s --%[1]s`",
+			name, value, cleantext.Word(task)))
+	}
+	return nil
 }
 
 // noError ignores write errors after the reader has gone, so the task continues.

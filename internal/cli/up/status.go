@@ -179,6 +179,7 @@ that is not copse's. In a pipe, each line has URL, branch, worktree, and state, 
 			return follow(cmd.Context(), client, status, show)
 		},
 	}
+	app.ExpectFlags(cmd, map[string]string{"s short b porcelain": "this is the status of copse's servers; for that of the worktree, use `git status`"})
 	f := cmd.Flags()
 	output.JSONFlag[control.Status](cmd, &asJSON)
 	f.BoolVar(&watch, "watch", false, "print the status again after each change, until you stop the command")

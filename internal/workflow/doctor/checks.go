@@ -180,7 +180,7 @@ func (d *Doctor) state(ctx context.Context) Finding {
 func (d *Doctor) github(ctx context.Context) Finding {
 	origin, err := d.Pulls.Repository(ctx, "")
 	if err != nil {
-		return Finding{Verdict: None, Text: d.message(err)}
+		return Finding{Verdict: None, Text: d.message(err), Remedy: failure.Of(err).Hint(d.Words.Errors)}
 	}
 	login, err := d.Finder.GitHub(ctx, origin.Host)
 	if missing, ok := errors.AsType[*credential.MissingError](err); ok {

@@ -2,6 +2,7 @@ package itemproject
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -107,8 +108,14 @@ func (c cli) offerDriver(ctx context.Context, s *local.Store, cmd *cobra.Command
 		c.Env.Note("Git merges these files line by line. A merge driver merges them field by field. Registering it " +
 			"writes .tic/.gitattributes, for you to commit, and merge." + driver.Name + " in .git/config of this clone.")
 		yes, err := input.Yes(ctx, c.Env, "Register it?")
-		if err != nil {
+		if err != nil && !errors.Is(err, input.ErrInterrupted) {
 			return err
+		}
+		if err != nil || !yes {
+			c.Env.Notef("The merge driver is not registered. To register it later, run `%s --merge-driver`.", c.InitCommand)
+		}
+		if err != nil {
+			return errors.New("interrupted; .tic exists, and git's configuration did not change")
 		}
 		wanted = yes
 	}

@@ -300,7 +300,7 @@ func checkBackend(name string) error {
 	if name == database {
 		return app.UsageError("a database is chosen by its address: set COPSE_ITEMS, or items.database in your settings, and run the command again")
 	}
-	return app.UsageError(fmt.Sprintf("invalid backend %q: only %s is supported", name, backend))
+	return app.UsageError(fmt.Sprintf("invalid backend %q: only %s is supported. For a database, set COPSE_ITEMS, or items.database in your settings", name, backend))
 }
 
 // done returns the statuses of a project that mean done.
