@@ -8,6 +8,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/local/writer"
 	"github.com/copse-dev/copse/internal/item/merge/driver"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
@@ -30,8 +31,8 @@ func (s *Store) RegisterDriver(ctx context.Context, command string) error {
 	if repo == nil {
 		return gitmerge.ErrNoRepository
 	}
-	err = f.change(ctx, func(w *writer) error {
-		old, err := regular.ReadIn(w.tx.Root(), attributesName, layout.MaxOwnFile)
+	err = f.Change(ctx, func(w *writer.Writer) error {
+		old, err := regular.ReadIn(w.Tx.Root(), attributesName, layout.MaxOwnFile)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s cannot be read: %w", attributesName, rooted.WithoutPath(err))
 		}
@@ -39,7 +40,7 @@ func (s *Store) RegisterDriver(ctx context.Context, command string) error {
 		if text == string(old) {
 			return nil
 		}
-		return w.tx.Write(lockedstore.File{Name: attributesName, Data: []byte(text)})
+		return w.Tx.Write(lockedstore.File{Name: attributesName, Data: []byte(text)})
 	})
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/exchange"
 	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/local/writer"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
@@ -32,12 +33,12 @@ const syncWait = 5 * time.Minute
 // them with the files that it returns, with a new note, while nobody else changes the store. It
 // happens completely or not at all, even if the process is killed.
 func (s *Store) Exchange(ctx context.Context, decide func(files exchange.Files, note string) (exchange.Files, string, error)) error {
-	return s.exchanging(ctx, func(w *writer) error {
-		before, err := exchange.Read(w.tx.Root())
+	return s.exchanging(ctx, func(w *writer.Writer) error {
+		before, err := exchange.Read(w.Tx.Root())
 		if err != nil {
 			return err
 		}
-		note, err := exchange.Note(w.tx.Root())
+		note, err := exchange.Note(w.Tx.Root())
 		if err != nil {
 			return err
 		}
@@ -45,7 +46,7 @@ func (s *Store) Exchange(ctx context.Context, decide func(files exchange.Files, 
 		if err != nil {
 			return err
 		}
-		return exchange.Replace(w.tx, before, after, newNote)
+		return exchange.Replace(w.Tx, before, after, newNote)
 	})
 }
 
@@ -61,8 +62,8 @@ func (s *Store) Synchronize(ctx context.Context, do func() error) error {
 
 // SetNote replaces the note of the last exchange.
 func (s *Store) SetNote(ctx context.Context, note string) error {
-	return s.exchanging(ctx, func(w *writer) error {
-		return exchange.SetNote(w.tx, note)
+	return s.exchanging(ctx, func(w *writer.Writer) error {
+		return exchange.SetNote(w.Tx, note)
 	})
 }
 
@@ -76,15 +77,15 @@ func (s *Store) NoteSync(ctx context.Context, problem string) error {
 	if _, err := f.Dir().In().Stat(failedName); problem == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return s.exchanging(ctx, func(w *writer) error {
+	return s.exchanging(ctx, func(w *writer.Writer) error {
 		if problem == "" {
-			err := w.tx.Remove(failedName)
+			err := w.Tx.Remove(failedName)
 			if errors.Is(err, fs.ErrNotExist) {
 				err = nil
 			}
 			return err
 		}
-		return w.tx.Write(lockedstore.File{Name: failedName, Data: []byte(w.timestamp() + " " + cleantext.Line(problem) + "\n")})
+		return w.Tx.Write(lockedstore.File{Name: failedName, Data: []byte(w.Timestamp() + " " + cleantext.Line(problem) + "\n")})
 	})
 }
 
@@ -104,7 +105,7 @@ func (s *Store) SyncProblems(ctx context.Context) ([]item.Warning, error) {
 // failedSync returns a warning if the last exchange with the remote failed. Only a shared store takes
 // part in exchanges; in any other, the author of the repository could have written the reason.
 func (f *directory) failedSync() []item.Warning {
-	if !f.shared {
+	if !f.Shared {
 		return nil
 	}
 	root, err := f.Root()
@@ -121,10 +122,10 @@ func (f *directory) failedSync() []item.Warning {
 }
 
 // exchanging is change for the parts of an exchange with a remote, which Changed does not report.
-func (s *Store) exchanging(ctx context.Context, do func(*writer) error) error {
+func (s *Store) exchanging(ctx context.Context, do func(*writer.Writer) error) error {
 	f, err := s.find(ctx)
 	if err != nil {
 		return err
 	}
-	return f.changeBy(ctx, writer{syncing: true}, do)
+	return f.Sync(ctx, do)
 }

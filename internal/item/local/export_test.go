@@ -6,4 +6,4 @@ import "github.com/copse-dev/copse/internal/lockedstore"
 func SetWatching(s *Store, watching bool) { s.watching = watching }
 
 // On makes the changes of the directory that a store has found on another disk.
-func On(s *Store, disk lockedstore.Disk) { s.directory.locked.On(disk) }
+func On(s *Store, disk lockedstore.Disk) { s.directory.Locked.On(disk) }

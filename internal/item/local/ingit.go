@@ -10,6 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/local/checkup"
 	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/local/writer"
 	"github.com/copse-dev/copse/internal/item/numbers"
 	"github.com/copse-dev/copse/internal/item/remerge"
 )
@@ -101,9 +102,9 @@ func (s *Store) Repair(ctx context.Context) (done remerge.Result, err error) {
 	if err != nil {
 		return remerge.Result{}, err
 	}
-	err = s.changeIn(ctx, f, func(w *writer) error {
+	err = s.changeIn(ctx, f, func(w *writer.Writer) error {
 		done, err = checkup.Repair(ctx, checkup.Changing{
-			Reader: f.Reader, Tx: w.tx, Trash: w.trash(), Repo: repo, Now: w.now(), Config: w.configuration, NextID: w.nextID,
+			Reader: f.Reader, Tx: w.Tx, Trash: w.Trash(), Repo: repo, Now: s.now(), Config: w.Configuration, NextID: w.NextID,
 		})
 		return err
 	})

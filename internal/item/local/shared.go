@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/local/reader"
+	"github.com/copse-dev/copse/internal/item/local/writer"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/rooted"
 )
@@ -64,7 +65,7 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 		return false, "", err
 	case dir.Path() != s.search.Shared:
 		from = dir.Path()
-		if files, histories, err = openDir(dir, s.search, reader.Options{Done: s.done}, s.now).content(ctx); err != nil {
+		if files, histories, err = content(ctx, writer.Open(dir, s.search, reader.Options{Done: s.done}, s.now)); err != nil {
 			return false, "", fmt.Errorf("copy the items of %s: %w", location.Name, err)
 		}
 	}
@@ -74,24 +75,24 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 	if !s.search.HasShared() {
 		return false, "", errors.New("create the shared store: a file of another kind has its name in git's directory")
 	}
-	err = s.at(s.search.SharedDir()).change(ctx, func(w *writer) error {
+	err = s.at(s.search.SharedDir()).Change(ctx, func(w *writer.Writer) error {
 		if len(files) > 0 {
-			return errors.Join(w.writeHistories(files, histories), exchange.Replace(w.tx, nil, files, ""))
+			return errors.Join(w.WriteHistories(files, histories), exchange.Replace(w.Tx, nil, files, ""))
 		}
-		_, err := w.initialize()
+		_, err := w.Initialize()
 		return err
 	})
 	return err == nil, from, err
 }
 
 // content returns all files of a store that is usable, and the histories of its items.
-func (f *directory) content(ctx context.Context) (files exchange.Files, histories Histories, err error) {
+func content(ctx context.Context, f *writer.Directory) (files exchange.Files, histories Histories, err error) {
 	defer f.Close()
 	if _, err := f.Config(); err != nil {
 		return nil, nil, err
 	}
-	err = f.change(ctx, func(w *writer) error {
-		files, histories, err = w.everything()
+	err = f.Change(ctx, func(w *writer.Writer) error {
+		files, histories, err = w.Everything()
 		return err
 	})
 	return files, histories, err

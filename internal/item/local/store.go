@@ -4,9 +4,9 @@
 // [New] returns a [Store], a [storage.Backend]. It finds the directory again for each
 // call, so it can exist before the directory, and [Store.Init] creates the directory. The packages
 // below this one have one job each: location finds the directory, layout names its files, reader
-// reads it, births records new items, claimbook and history store claims and changes, trash deletes
-// and restores, exchange replaces many files at once, and checkup finds and repairs damage. A
-// Store combines them under one lock. It guarantees that
+// reads it, writer changes it under one lock, births records new items, claimbook and historydir
+// store claims and changes, trash deletes and restores, exchange replaces many files at once, and
+// checkup finds and repairs damage. A Store combines them. It guarantees that
 //
 //   - any number of processes can change the store at once, without a daemon:
 //     changes run one after the other under a lock, on the current files;
@@ -41,10 +41,12 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/claim"
+	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/local/reader"
 	"github.com/copse-dev/copse/internal/item/local/trash"
+	"github.com/copse-dev/copse/internal/item/local/writer"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/rooted"
 )
@@ -64,6 +66,14 @@ type Store struct {
 
 	mu        sync.Mutex
 	directory *directory // the last that was found
+}
+
+// directory is the store in one directory, with the repository that it is in.
+type directory struct {
+	*writer.Directory
+
+	mu   sync.Mutex
+	repo *gitmerge.Repo // nil before it is needed, and outside git
 }
 
 var _ storage.Store = (*Store)(nil)
@@ -118,7 +128,8 @@ func (s *Store) at(dir rooted.Dir) *directory {
 		if s.directory != nil {
 			s.directory.Close()
 		}
-		s.directory = openDir(dir, s.search, reader.Options{Watching: s.watching, Caches: s.caches, Done: s.done}, s.now)
+		options := reader.Options{Watching: s.watching, Caches: s.caches, Done: s.done}
+		s.directory = &directory{Directory: writer.Open(dir, s.search, options, s.now)}
 	}
 	return s.directory
 }
@@ -134,8 +145,8 @@ func (s *Store) Init(ctx context.Context) (created bool, err error) {
 		return false, err
 	}
 	f := s.at(dir)
-	err = f.change(ctx, func(w *writer) error {
-		created, err = w.initialize()
+	err = f.Change(ctx, func(w *writer.Writer) error {
+		created, err = w.Initialize()
 		return err
 	})
 	if book := s.book(ctx, f); created && err == nil && book != nil {
@@ -171,7 +182,7 @@ func (s *Store) Snapshot(ctx context.Context) (*item.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.withClaims(half.In(all))
+	return f.WithClaims(half.In(all))
 }
 
 // Item implements [storage.Backend].
@@ -211,11 +222,11 @@ func (s *Store) Create(ctx context.Context, d item.Draft) (it item.Item, err err
 		return item.Item{}, err
 	}
 	book := s.book(ctx, f)
-	err = s.changeIn(ctx, f, func(w *writer) error {
+	err = s.changeIn(ctx, f, func(w *writer.Writer) error {
 		if book != nil {
-			w.elsewhere = func(minimum item.ID) item.ID { return book.Next(ctx, minimum) }
+			w.Elsewhere = func(minimum item.ID) item.ID { return book.Next(ctx, minimum) }
 		}
-		it, err = w.create(d)
+		it, err = w.Create(d)
 		return err
 	})
 	return it, err
@@ -223,8 +234,8 @@ func (s *Store) Create(ctx context.Context, d item.Draft) (it item.Item, err err
 
 // Update implements [storage.Backend].
 func (s *Store) Update(ctx context.Context, id item.ID, p item.Patch) (it item.Item, err error) {
-	err = s.change(ctx, func(w *writer) error {
-		it, err = w.update(ctx, id, p)
+	err = s.change(ctx, func(w *writer.Writer) error {
+		it, err = w.Update(ctx, id, p)
 		return err
 	})
 	return it, err
@@ -236,8 +247,8 @@ func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string)
 	if err != nil {
 		return item.Comment{}, err
 	}
-	err = s.change(ctx, func(w *writer) error {
-		c, err = w.addComment(id, c)
+	err = s.change(ctx, func(w *writer.Writer) error {
+		c, err = w.AddComment(id, c)
 		return err
 	})
 	return c, err
@@ -245,13 +256,13 @@ func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string)
 
 // Delete implements [storage.Backend]. The item goes to the trash.
 func (s *Store) Delete(ctx context.Context, id item.ID, seen item.Fingerprint, steal bool) error {
-	return s.change(ctx, func(w *writer) error { return w.delete(ctx, id, seen, steal) })
+	return s.change(ctx, func(w *writer.Writer) error { return w.Delete(ctx, id, seen, steal) })
 }
 
 // Restore implements [storage.Backend]. The item comes from the trash.
 func (s *Store) Restore(ctx context.Context, id item.ID) (it item.Item, err error) {
-	err = s.change(ctx, func(w *writer) error {
-		it, err = w.restore(id)
+	err = s.change(ctx, func(w *writer.Writer) error {
+		it, err = w.Restore(id)
 		return err
 	})
 	return it, err
@@ -274,7 +285,7 @@ func (s *Store) Deleted(ctx context.Context) ([]storage.Trashed, []item.Warning,
 // Purge removes items from the trash for good. Their numbers are not used again. If one of them
 // is not there, nothing is removed.
 func (s *Store) Purge(ctx context.Context, ids ...item.ID) error {
-	return s.change(ctx, func(w *writer) error { return w.trash().Purge(ids...) })
+	return s.change(ctx, func(w *writer.Writer) error { return w.Trash().Purge(ids...) })
 }
 
 // Links returns the links of all items that have one.
@@ -288,7 +299,7 @@ func (s *Store) Links(ctx context.Context) (map[item.ID]item.Link, error) {
 
 // SetIteration implements [storage.Backend].
 func (s *Store) SetIteration(ctx context.Context, name string) error {
-	return s.change(ctx, func(w *writer) error { return w.setIteration(name) })
+	return s.change(ctx, func(w *writer.Writer) error { return w.SetIteration(name) })
 }
 
 // Capabilities implements [storage.Backend]: the store can do all of it.
@@ -296,7 +307,7 @@ func (s *Store) Capabilities() storage.Capabilities { return storage.Capabilitie
 
 // SetDoneStatuses sets the statuses that mean done. None restores the default.
 func (s *Store) SetDoneStatuses(ctx context.Context, statuses []string) error {
-	return s.change(ctx, func(w *writer) error { return w.setDoneStatuses(statuses) })
+	return s.change(ctx, func(w *writer.Writer) error { return w.SetDoneStatuses(statuses) })
 }
 
 // OnChange calls do after each change that Changed reports. Call it before the store is used. do
@@ -307,7 +318,7 @@ func (s *Store) OnChange(do func()) { s.onChange = do }
 // Store.
 func (s *Store) Changed() bool { return s.changed.Load() }
 
-func (s *Store) change(ctx context.Context, do func(*writer) error) error {
+func (s *Store) change(ctx context.Context, do func(*writer.Writer) error) error {
 	f, err := s.find(ctx)
 	if err != nil {
 		return err
@@ -316,8 +327,8 @@ func (s *Store) change(ctx context.Context, do func(*writer) error) error {
 }
 
 // changeIn is change for a directory that was found.
-func (s *Store) changeIn(ctx context.Context, f *directory, do func(*writer) error) error {
-	if err := f.change(ctx, do); err != nil {
+func (s *Store) changeIn(ctx context.Context, f *directory, do func(*writer.Writer) error) error {
+	if err := f.Change(ctx, do); err != nil {
 		return err
 	}
 	s.changed.Store(true)

@@ -1,4 +1,4 @@
-package local
+package writer
 
 import (
 	"context"
@@ -24,52 +24,48 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// writer changes a store, under its lock. It is for one goroutine.
-type writer struct {
-	*directory
-	tx *lockedstore.Tx
-	// moving means that the items move to or from another store: the mark of the store does not
-	// keep the writer from it.
-	moving bool
-	// syncing means that the change is a part of an exchange with a remote. A store with a mark takes
-	// part in it, too, because the remote must have the mark.
-	syncing bool
-	by      claim.Agent // who changes it
+// Writer changes a store, under its lock. It is for one goroutine.
+type Writer struct {
+	*Directory
+	Tx *lockedstore.Tx
+	// despiteMark means that the mark of a store whose items move does not keep the writer from it.
+	despiteMark bool
+	by          claim.Agent // who changes it
 	// undoes is the ID of the change that is being undone, and stolen the agent from which its item is
 	// taken for that.
 	undoes, stolen string
-	// elsewhere returns a number, not less than one, that no other branch or worktree
+	// Elsewhere returns a number, not less than one, that no other branch or worktree
 	// has given out; nil if nobody can tell.
-	elsewhere func(minimum item.ID) item.ID
+	Elsewhere func(minimum item.ID) item.ID
 }
 
 // prepare makes what the private directory needs, and finishes what was begun.
-func (w *writer) prepare() error {
-	if !w.moving && !w.syncing {
-		if err := w.moveMark().Err(); err != nil {
+func (w *Writer) prepare() error {
+	if !w.despiteMark {
+		if err := w.Mark().Err(); err != nil {
 			return err
 		}
 	}
-	if _, err := w.tx.Root().Lstat(layout.Ignore); errors.Is(err, fs.ErrNotExist) {
-		if err := w.tx.Write(lockedstore.File{Name: layout.Ignore, Data: []byte("*\n")}); err != nil {
+	if _, err := w.Tx.Root().Lstat(layout.Ignore); errors.Is(err, fs.ErrNotExist) {
+		if err := w.Tx.Write(lockedstore.File{Name: layout.Ignore, Data: []byte("*\n")}); err != nil {
 			return err
 		}
 	}
-	if w.shared { // an interrupted move to another store is repeated, not finished
-		if err := exchange.Finish(w.tx); err != nil {
+	if w.Shared { // an interrupted move to another store is repeated, not finished
+		if err := exchange.Finish(w.Tx); err != nil {
 			return fmt.Errorf("finish the interrupted change: %w", err)
 		}
 	}
-	return w.trash().Finish()
+	return w.Trash().Finish()
 }
 
-// trash returns what deletes and restores items in the change.
-func (w *writer) trash() trash.Trash {
-	return trash.Trash{Tx: w.tx, Find: w.find, History: w.history}
+// Trash returns what deletes and restores items in the change.
+func (w *Writer) Trash() trash.Trash {
+	return trash.Trash{Tx: w.Tx, Find: w.find, History: w.History}
 }
 
-// timestamp returns the time of a change, as tic writes it.
-func (w *writer) timestamp() string { return births.Timestamp(w.now()) }
+// Timestamp returns the time of a change, as tic writes it.
+func (w *Writer) Timestamp() string { return births.Timestamp(w.now()) }
 
 // lastYear is the last year that a timestamp can name.
 const lastYear = 9999
@@ -77,7 +73,7 @@ const lastYear = 9999
 // after returns the time of a change to an item that was last updated at a time. It is later than
 // that, even if the clock is not: git recognizes a change and a deletion as a conflict only if both
 // change the line of that time.
-func (w *writer) after(updated string) string {
+func (w *Writer) after(updated string) string {
 	at := w.now()
 	last, err := time.Parse(time.RFC3339, updated)
 	next := last.UTC().Truncate(time.Millisecond).Add(time.Millisecond)
@@ -87,9 +83,9 @@ func (w *writer) after(updated string) string {
 	return births.Timestamp(at)
 }
 
-// configuration reads the configuration afresh, to be changed.
-func (w *writer) configuration() (*ticfile.Config, error) {
-	text, err := itemdir.ReadFile(w.tx.Root(), layout.Config)
+// Configuration reads the configuration afresh, to be changed.
+func (w *Writer) Configuration() (*ticfile.Config, error) {
+	text, err := itemdir.ReadFile(w.Tx.Root(), layout.Config)
 	if err != nil {
 		return nil, w.Explain(err)
 	}
@@ -107,23 +103,23 @@ func (w *writer) configuration() (*ticfile.Config, error) {
 }
 
 // find finds an item, as a [relation.Lookup] does.
-func (w *writer) find(id item.ID) (*item.Summary, error) { return w.Find(w.tx.Root(), id) }
+func (w *Writer) find(id item.ID) (*item.Summary, error) { return w.Find(w.Tx.Root(), id) }
 
-// nextID returns a number that no item has or had, here or, as far as it is known, elsewhere.
-func (w *writer) nextID(config *ticfile.Config) (item.ID, error) {
-	largest, err := w.Largest(w.tx.Root())
+// NextID returns a number that no item has or had, here or, as far as it is known, elsewhere.
+func (w *Writer) NextID(config *ticfile.Config) (item.ID, error) {
+	largest, err := w.Largest(w.Tx.Root())
 	if err != nil {
 		return 0, err
 	}
 	id, err := w.firstFree(max(config.NextID(), largest+1, 1))
-	if err != nil || w.elsewhere == nil {
+	if err != nil || w.Elsewhere == nil {
 		return id, err
 	}
-	return w.firstFree(w.elsewhere(id))
+	return w.firstFree(w.Elsewhere(id))
 }
 
 // firstFree returns the first free number from minimum.
-func (w *writer) firstFree(minimum item.ID) (item.ID, error) {
+func (w *Writer) firstFree(minimum item.ID) (item.ID, error) {
 	for id := minimum; id <= item.MaxID; id++ {
 		free, err := w.free(id)
 		if free || err != nil {
@@ -134,9 +130,9 @@ func (w *writer) firstFree(minimum item.ID) (item.ID, error) {
 }
 
 // free reports whether no file is that of item id, deleted or not.
-func (w *writer) free(id item.ID) (bool, error) {
+func (w *Writer) free(id item.ID) (bool, error) {
 	for _, dir := range []string{layout.Items, layout.Trash} {
-		switch _, err := w.tx.Root().Lstat(dir + "/" + itemdir.FileName(id)); {
+		switch _, err := w.Tx.Root().Lstat(dir + "/" + itemdir.FileName(id)); {
 		case err == nil:
 			return false, nil
 		case !errors.Is(err, fs.ErrNotExist):
@@ -148,7 +144,7 @@ func (w *writer) free(id item.ID) (bool, error) {
 
 // birth returns the time of creation of a new item. The items that are in memory count or,
 // without any, the one before it.
-func (w *writer) birth(id item.ID) string {
+func (w *Writer) birth(id item.ID) string {
 	var known []string
 	if all, ok := w.Known(); ok {
 		for _, it := range all.List(item.Config{}, item.Filter{All: true}) {
@@ -157,11 +153,12 @@ func (w *writer) birth(id item.ID) string {
 	} else if it, err := w.find(id - 1); err == nil {
 		known = append(known, it.Created)
 	}
-	return births.New(w.tx.Root(), known, w.now())
+	return births.New(w.Tx.Root(), known, w.now())
 }
 
-func (w *writer) create(d item.Draft) (item.Item, error) {
-	config, err := w.configuration()
+// Create adds an item.
+func (w *Writer) Create(d item.Draft) (item.Item, error) {
+	config, err := w.Configuration()
 	if err != nil {
 		return item.Item{}, err
 	}
@@ -171,7 +168,7 @@ func (w *writer) create(d item.Draft) (item.Item, error) {
 	if err := relation.CheckNew(w.find, d.Parent, d.DependsOn); err != nil { // before a number is taken
 		return item.Item{}, err
 	}
-	id, err := w.nextID(config)
+	id, err := w.NextID(config)
 	if err != nil {
 		return item.Item{}, err
 	}
@@ -187,7 +184,7 @@ func (w *writer) create(d item.Draft) (item.Item, error) {
 }
 
 // add writes a new item, and that its number is taken.
-func (w *writer) add(config *ticfile.Config, it item.Item) error {
+func (w *Writer) add(config *ticfile.Config, it item.Item) error {
 	content, err := ticfile.New(it)
 	if err != nil {
 		return err
@@ -204,7 +201,7 @@ func (w *writer) add(config *ticfile.Config, it item.Item) error {
 			return reader.ConfigError(err)
 		}
 	}
-	if err := w.tx.MakeDir(layout.Items); err != nil {
+	if err := w.Tx.MakeDir(layout.Items); err != nil {
 		return err
 	}
 	// In this order, at worst a number is lost.
@@ -213,26 +210,27 @@ func (w *writer) add(config *ticfile.Config, it item.Item) error {
 	if err != nil {
 		return err
 	}
-	if err := w.tx.Write(lockedstore.File{Name: layout.Config, Data: []byte(config.Text())}, log, file); err != nil {
+	if err := w.Tx.Write(lockedstore.File{Name: layout.Config, Data: []byte(config.Text())}, log, file); err != nil {
 		return err
 	}
-	births.Note(w.tx.Root(), &it.Summary)
+	births.Note(w.Tx.Root(), &it.Summary)
 	return nil
 }
 
-func (w *writer) update(ctx context.Context, id item.ID, p item.Patch) (item.Item, error) {
-	config, err := w.configuration()
+// Update changes an item, and ends its claim if it is done.
+func (w *Writer) Update(ctx context.Context, id item.ID, p item.Patch) (item.Item, error) {
+	config, err := w.Configuration()
 	if err != nil {
 		return item.Item{}, err
 	}
 	if p, err = config.Values().Check(p); err != nil {
 		return item.Item{}, err
 	}
-	content, before, err := layout.Open(w.tx.Root(), layout.Items, id)
+	content, before, err := layout.Open(w.Tx.Root(), layout.Items, id)
 	if err != nil {
 		return item.Item{}, err
 	}
-	before.Link = layout.ReadLink(w.tx.Root(), before.Created)
+	before.Link = layout.ReadLink(w.Tx.Root(), before.Created)
 	if err := relation.Check(w.find, id, p.Parent, p.DependsOn); err != nil {
 		return item.Item{}, err
 	}
@@ -244,7 +242,7 @@ func (w *writer) update(ctx context.Context, id item.ID, p item.Patch) (item.Ite
 		return w.write(config, content, before, p, "")
 	}
 	var it item.Item
-	err = w.claims.Change(ctx, w.tx, func(c *claimbook.Tx) error {
+	err = w.Claims.Change(ctx, w.Tx, func(c *claimbook.Tx) error {
 		return c.Finish(&before.Summary, p.Steal, func(stolen string) error {
 			it, err = w.write(config, content, before, p, stolen)
 			return err
@@ -254,7 +252,7 @@ func (w *writer) update(ctx context.Context, id item.ID, p item.Patch) (item.Ite
 }
 
 // finishes reports whether a patch makes an item done that is not.
-func (w *writer) finishes(before *item.Summary, p item.Patch) (bool, error) {
+func (w *Writer) finishes(before *item.Summary, p item.Patch) (bool, error) {
 	if p.Status == nil {
 		return false, nil
 	}
@@ -263,7 +261,7 @@ func (w *writer) finishes(before *item.Summary, p item.Patch) (bool, error) {
 }
 
 // write writes an item with the values of a patch, and from whom it was stolen for that.
-func (w *writer) write(config *ticfile.Config, content *ticfile.File, before item.Item, p item.Patch, stolen string) (item.Item, error) {
+func (w *Writer) write(config *ticfile.Config, content *ticfile.File, before item.Item, p item.Patch, stolen string) (item.Item, error) {
 	was := config.Text()
 	if err := content.Update(before.ID, p, w.after(before.Updated)); err != nil {
 		return item.Item{}, layout.Unchangeable(before.ID, err)
@@ -290,12 +288,13 @@ func (w *writer) write(config *ticfile.Config, content *ticfile.File, before ite
 	if err != nil {
 		return item.Item{}, err
 	}
-	it.Link, err = layout.WriteLink(w.tx, it, p)
+	it.Link, err = layout.WriteLink(w.Tx, it, p)
 	return it, err
 }
 
-func (w *writer) addComment(id item.ID, c item.Comment) (item.Comment, error) {
-	content, before, err := layout.Open(w.tx.Root(), layout.Items, id)
+// AddComment adds a comment, with the time of the change.
+func (w *Writer) AddComment(id item.ID, c item.Comment) (item.Comment, error) {
+	content, before, err := layout.Open(w.Tx.Root(), layout.Items, id)
 	if err != nil {
 		return item.Comment{}, err
 	}
@@ -308,8 +307,9 @@ func (w *writer) addComment(id item.ID, c item.Comment) (item.Comment, error) {
 	return c, err
 }
 
-func (w *writer) setIteration(name string) error {
-	config, err := w.configuration()
+// SetIteration sets the current iteration.
+func (w *Writer) SetIteration(name string) error {
+	config, err := w.Configuration()
 	if err != nil {
 		return err
 	}
@@ -323,8 +323,9 @@ func (w *writer) setIteration(name string) error {
 	return w.saveConfig(config, before)
 }
 
-func (w *writer) setDoneStatuses(statuses []string) error {
-	config, err := w.configuration()
+// SetDoneStatuses sets the statuses that mean done; none restores the default.
+func (w *Writer) SetDoneStatuses(statuses []string) error {
+	config, err := w.Configuration()
 	if err != nil {
 		return err
 	}
@@ -340,7 +341,7 @@ func (w *writer) setDoneStatuses(statuses []string) error {
 
 // saveConfig writes the configuration unless it is as it was. It refuses to write one that no reader
 // would read.
-func (w *writer) saveConfig(config *ticfile.Config, before string) error {
+func (w *Writer) saveConfig(config *ticfile.Config, before string) error {
 	text := config.Text()
 	switch {
 	case text == before:
@@ -348,22 +349,22 @@ func (w *writer) saveConfig(config *ticfile.Config, before string) error {
 	case len(text) > ticfile.MaxSize:
 		return reader.ConfigError(fmt.Errorf("would have %d bytes; the limit is %d", len(text), ticfile.MaxSize))
 	}
-	return w.tx.Write(lockedstore.File{Name: layout.Config, Data: []byte(text)})
+	return w.Tx.Write(lockedstore.File{Name: layout.Config, Data: []byte(text)})
 }
 
-// initialize writes the configuration of a new project, unless there is one.
-func (w *writer) initialize() (created bool, err error) {
-	switch _, err := w.tx.Root().Lstat(layout.Config); {
+// Initialize writes the configuration of a new project, unless there is one.
+func (w *Writer) Initialize() (created bool, err error) {
+	switch _, err := w.Tx.Root().Lstat(layout.Config); {
 	case err == nil:
 		return false, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return false, fmt.Errorf("inspect %q: %w", layout.Config, rooted.WithoutPath(err))
 	}
-	return true, w.tx.Write(lockedstore.File{Name: layout.Config, Data: []byte(ticfile.NewConfig)})
+	return true, w.Tx.Write(lockedstore.File{Name: layout.Config, Data: []byte(ticfile.NewConfig)})
 }
 
-// delete deletes an item that is as it was seen in a preview.
-func (w *writer) delete(ctx context.Context, id item.ID, seen item.Fingerprint, steal bool) error {
+// Delete deletes an item that is as it was seen in a preview.
+func (w *Writer) Delete(ctx context.Context, id item.ID, seen item.Fingerprint, steal bool) error {
 	it, err := w.Item(id)
 	if err != nil {
 		return err
@@ -379,33 +380,33 @@ func (w *writer) delete(ctx context.Context, id item.ID, seen item.Fingerprint, 
 	if seen != "" && seen != preview.Fingerprint {
 		return &storage.ChangedError{ID: id}
 	}
-	return w.claims.Change(ctx, w.tx, func(c *claimbook.Tx) error {
+	return w.Claims.Change(ctx, w.Tx, func(c *claimbook.Tx) error {
 		return c.Finish(&it.Summary, steal, func(stolen string) error {
 			change := w.moved(changes.Deleted, id)
 			change.StolenFrom = stolen
-			return w.trash().Delete(id, preview, change)
+			return w.Trash().Delete(id, preview, change)
 		})
 	})
 }
 
-// restore brings a deleted item back.
-func (w *writer) restore(id item.ID) (item.Item, error) {
-	if _, _, err := layout.Open(w.tx.Root(), layout.Items, id); !item.IsNotFound(err) {
+// Restore brings a deleted item back.
+func (w *Writer) Restore(id item.ID) (item.Item, error) {
+	if _, _, err := layout.Open(w.Tx.Root(), layout.Items, id); !item.IsNotFound(err) {
 		return item.Item{}, &item.InvalidError{Field: "id", Problem: fmt.Sprintf("Work item #%d is not deleted", id)}
 	}
-	if _, _, err := layout.Open(w.tx.Root(), layout.Trash, id); err != nil {
+	if _, _, err := layout.Open(w.Tx.Root(), layout.Trash, id); err != nil {
 		return item.Item{}, err
 	}
-	if err := w.trash().Restore(id, w.moved(changes.Restored, id)); err != nil {
+	if err := w.Trash().Restore(id, w.moved(changes.Restored, id)); err != nil {
 		return item.Item{}, err
 	}
-	_, it, err := layout.Open(w.tx.Root(), layout.Items, id)
+	_, it, err := layout.Open(w.Tx.Root(), layout.Items, id)
 	return it, err
 }
 
 // moved returns the change of an item that goes to the trash, or comes from it.
-func (w *writer) moved(kind changes.Kind, id item.ID) changes.Change {
-	c := changes.NewChange(kind, id, w.by, w.timestamp())
+func (w *Writer) moved(kind changes.Kind, id item.ID) changes.Change {
+	c := changes.NewChange(kind, id, w.by, w.Timestamp())
 	c.Undoes = w.undoes
 	return c
 }
