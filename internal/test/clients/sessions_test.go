@@ -192,3 +192,31 @@ func TestCompactionOfCodex(t *testing.T) {
 	f.must(t, env, argv...)
 	informed(t, m.Requests())
 }
+
+// TestCompactionOfCopilot compacts a session of Copilot CLI, which has no event afterward and names
+// none of its events. The context comes once at the start, and once with the prompt after the
+// compaction.
+func TestCompactionOfCopilot(t *testing.T) {
+	t.Parallel()
+	f, h := withHosts(t), hostOf("copilot")
+	f.repo = freshRepo(t)
+	home := short(t)
+	m, env := f.ready(t, h, home, calls(nil))
+	f.must(t, env, "copse", "mcp", "install", "--client", h.client, "--hooks")
+	say := func(text string) {
+		argv := slices.Clone(h.argv)
+		argv[slices.Index(argv, "Begin.")] = text
+		f.must(t, env, append(argv, "--continue")...)
+	}
+	f.must(t, env, h.argv...)
+	run(t, f.repo, "git", "checkout", "-q", "-b", moved)
+	say("/compact")
+	say("Go on.")
+	requests := m.Requests()
+	informed(t, requests)
+	for i, n := range map[int]int{0: 1, len(requests) - 1: 1} {
+		if got := strings.Count(requests[i], began); got != n {
+			t.Errorf("request %d has the state of the project %d times:\n%.4000s", i, got, requests[i])
+		}
+	}
+}

@@ -38,9 +38,25 @@ type event struct {
 	Name    string `json:"hook_event_name"`
 	Session string `json:"session_id"`
 	Dir     string `json:"cwd"`
-	// Copilot CLI has other names.
-	SessionID string `json:"sessionId"`
-	Source    string `json:"source"`
+	// Copilot CLI has another name, and names no event: each has a member of its own.
+	SessionID string  `json:"sessionId"`
+	Trigger   *string `json:"trigger"`
+	Prompt    *string `json:"prompt"`
+}
+
+// name returns the name of the event; given is the one on the command line.
+func (e event) name(given string) string {
+	switch {
+	case e.Name != "":
+		return e.Name
+	case given != "":
+		return given
+	case e.Trigger != nil:
+		return "preCompact"
+	case e.Prompt != nil:
+		return "userPromptSubmitted"
+	}
+	return "SessionStart"
 }
 
 // Command returns the command.
@@ -79,12 +95,7 @@ func run(ctx context.Context, env app.Env, client, name string) error {
 	if e.Session == "" {
 		e.Session = e.SessionID
 	}
-	if e.Name == "" {
-		e.Name = name
-	}
-	if e.Name == "" {
-		e.Name = "SessionStart"
-	}
+	e.Name = e.name(name)
 	if !due(env, client, e) {
 		return nil
 	}
