@@ -167,7 +167,7 @@ func (v *Views) DrawStack(s verdict.Status) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("draw a stack: %w", err)
 	}
-	l := list{Section: section, Again: "Ask again", Notes: s.Notes}
+	l := list{Section: section, Again: "Refresh", Notes: s.Notes}
 	if s.Showing != "" {
 		l.Notes = append([]string{s.Showing}, l.Notes...)
 	}

@@ -1,5 +1,5 @@
-// The view asks its host, which asks the server. What it shows is HTML that the server has
-// made and escaped; where there is none, the text of the answer.
+// The view sends its calls through its host to the server. It shows the HTML that the server
+// rendered and escaped, or the text of the answer if there is none.
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id);
@@ -13,13 +13,13 @@
     post({ id: sent, method, params });
   });
 
-  // ---- what the view is about ----
+  // ---- the tool and its answer ----
   let tool = document.body.dataset.tool;
   let args = {};
 
   const say = (text) => { byId("notice").textContent = text; };
   const text = (result) => (result.content || []).filter((c) => c.type === "text").map((c) => c.text).join("\n");
-  // route returns what a link of the page does here, null for nothing.
+  // route returns the action of a link in this view, null for none.
   const route = (link) => {
     const href = link.getAttribute("href") || "";
     const item = /^items\/(\d+)(?:[?#]|$)/.exec(href);
@@ -57,7 +57,7 @@
     try {
       return await request("tools/call", { name, arguments: given });
     } catch (err) {
-      say(String(err.message || "The host did not answer."));
+      say(String(err.message || "The host did not respond."));
       return null;
     }
   };
@@ -71,7 +71,7 @@
     await ask("show_item", { id });
     byId("item").scrollIntoView({ block: "nearest" });
   };
-  // The forms of the page, as calls of tools.
+  // Each form of the page is a tool call here.
   const changes = {
     update: (id, form) => ["update_item", { id, status: form.get("status") }],
     comment: (id, form) => ["add_comment", { id, text: form.get("text") }],
@@ -89,10 +89,10 @@
   document.addEventListener("click", (event) => {
     const at = event.target.closest("button, a");
     if (!at) return;
-    event.preventDefault(); // the page's own addresses are not those of the host
+    event.preventDefault(); // addresses of the page mean nothing in the host
     const { cursor } = at.dataset;
     if (at.matches("a")) route(at)?.();
-    else if (at.form) send(at.form); // a sandbox does not say when a form is sent
+    else if (at.form) send(at.form); // a sandbox sends no submit event
     else if (cursor) again({ cursor });
     else if ("refresh" in at.dataset) again();
     else if ("close" in at.dataset) byId("item").replaceChildren();
@@ -123,7 +123,7 @@
   const answers = {
     "ui/notifications/tool-input": (params) => { args = params.arguments || {}; },
     "ui/notifications/tool-result": show,
-    "ui/notifications/tool-cancelled": (params) => say(params.reason ? `The call was cancelled: ${params.reason}` : "The call was cancelled."),
+    "ui/notifications/tool-cancelled": (params) => say(params.reason ? `The call was canceled: ${params.reason}` : "The call was canceled."),
     "ui/notifications/host-context-changed": dress,
   };
   addEventListener("message", (event) => {

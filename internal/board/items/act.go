@@ -179,9 +179,9 @@ func (v *View) comment(ctx context.Context, id item.ID, form url.Values) (string
 func (v *View) claim(ctx context.Context, id item.ID, form url.Values) (string, error) {
 	got, err := v.o.Claims.Claim(ctx, storage.ClaimRequest{ID: id, Steal: form.Has("steal")})
 	if err == nil && got.Unconfirmed != nil {
-		return fmt.Sprintf("Item %d is yours. The remote has not confirmed it, so another clone can still get it: %s.", id, cut(got.Unconfirmed.Error(), maxReason)), nil //nolint:nilerr // the claim counts here; the error is part of the answer
+		return fmt.Sprintf("You claimed item %d. The remote has not confirmed it, so another clone can still get it: %s.", id, cut(got.Unconfirmed.Error(), maxReason)), nil //nolint:nilerr // the claim counts here; the error is part of the answer
 	}
-	return fmt.Sprintf("Item %d is yours.", id), err
+	return fmt.Sprintf("You claimed item %d.", id), err
 }
 
 func (v *View) release(ctx context.Context, id item.ID, form url.Values) (string, error) {
@@ -192,9 +192,9 @@ func (v *View) release(ctx context.Context, id item.ID, form url.Values) (string
 	case !ended.Was:
 		return fmt.Sprintf("Nobody held item %d.", id), nil
 	case ended.Unconfirmed != nil:
-		return fmt.Sprintf("Item %d is free. Other clones do not know it yet: %s.", id, cut(ended.Unconfirmed.Error(), maxReason)), nil //nolint:nilerr // as above
+		return fmt.Sprintf("Item %d was released. Other clones do not know that yet: %s.", id, cut(ended.Unconfirmed.Error(), maxReason)), nil //nolint:nilerr // as above
 	}
-	return fmt.Sprintf("Item %d is free.", id), nil
+	return fmt.Sprintf("Item %d was released.", id), nil
 }
 
 func (v *View) undo(ctx context.Context, id item.ID, form url.Values) (string, error) {
@@ -204,7 +204,7 @@ func (v *View) undo(ctx context.Context, id item.ID, form url.Values) (string, e
 
 func (v *View) restore(ctx context.Context, id item.ID, _ url.Values) (string, error) {
 	_, err := v.o.Store.Restore(ctx, id)
-	return fmt.Sprintf("Item %d is back.", id), err
+	return fmt.Sprintf("Item %d was restored.", id), err
 }
 
 // delete is the second step: the effects that the page showed must still be the same.
@@ -237,7 +237,7 @@ func (v *View) bulk(ctx context.Context, f filter, form url.Values) (board.Outco
 	case len(chosen) == 0:
 		return board.Outcome{}, failure.New(failure.Invalid, "No items are selected", "Check the boxes of some items first.")
 	case len(chosen) > maxBulk:
-		return board.Outcome{}, failure.New(failure.Invalid, fmt.Sprintf("More than %d items are selected", maxBulk), "Change fewer at once.")
+		return board.Outcome{}, failure.New(failure.Invalid, fmt.Sprintf("More than %d items are selected", maxBulk), "Select fewer items.")
 	}
 	changed := 0
 	for _, one := range chosen {

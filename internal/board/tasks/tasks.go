@@ -263,7 +263,7 @@ func (v *View) start(ctx context.Context, form url.Values) (board.Outcome, error
 		return board.Outcome{}, err
 	}
 	if all[at].Confirm && !form.Has("confirmed") {
-		return board.Outcome{}, failure.New(failure.Invalid, name+" asks before it runs", "Check the box that answers yes.")
+		return board.Outcome{}, failure.New(failure.Invalid, name+" requires confirmation", "Check the box to confirm.")
 	}
 	task, err := v.o.Tasks.Start(ctx, recipe.Call{Name: name, Args: args, Confirmed: form.Has("confirmed"), Person: true, Client: Client})
 	if _, busy := errors.AsType[*recipe.BusyError](err); busy {

@@ -191,7 +191,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("got %q", called)
 	}
 	for what, form := range map[string]url.Values{
-		"asks before it runs": {"task": {"deploy"}, "p0": {"live"}}, "target is missing": {"task": {"deploy"}, "confirmed": {"yes"}},
+		"requires confirmation": {"task": {"deploy"}, "p0": {"live"}}, "target is missing": {"task": {"deploy"}, "confirmed": {"yes"}},
 		"no task": {"task": {"--list"}}, "already running": {"task": {"busy"}}, "filter is missing": {"task": {"test"}, "p1": {"x"}},
 	} {
 		err := run(form)

@@ -36,7 +36,7 @@ func Example() {
 	// }
 }
 
-// A text comes back byte for byte once what was added is removed again, in an object of the text and
+// A text comes back byte for byte once the additions are removed again, in an object of the text and
 // in one that copse added.
 func TestComesBack(t *testing.T) {
 	t.Parallel()

@@ -94,7 +94,7 @@ func TestStacks(t *testing.T) {
 	b.until("GitHub has answered", `!!document.querySelector("#top .fresh time") && document.querySelector(".chip.blue") !== null`)
 	b.until("the stacks are counted", `document.querySelector("nav").innerText.includes("3")`)
 	b.until("the radar has found a conflict", `document.querySelector(".wire") !== null`)
-	b.until("the agents are there", `document.body.innerText.includes("Claude Code") && document.body.innerText.includes("silent since")`)
+	b.until("the agents are there", `document.body.innerText.includes("Claude Code") && document.body.innerText.includes("last seen")`)
 	row := `document.querySelector('#sections a.open[href*="SHOP-8"]').closest("li")`
 	for _, want := range []string{"Remember who logged in", "#43 open", "changes requested", "↑3 ↓0", "Claude Code", "item 2", "SHOP-8", "conflicts with feature/receipts"} {
 		if !eval[bool](b, row+`.innerText.includes("`+want+`")`) {
@@ -163,9 +163,9 @@ func TestPicture(t *testing.T) {
 	b.until("GitHub has answered", `!!document.querySelector("#top .fresh time") && document.querySelector(".chip.blue") !== null`)
 	b.until("the stacks are counted", `document.querySelector("nav").innerText.includes("3")`)
 	b.until("the radar has found a conflict", `document.querySelector(".wire") !== null`)
-	b.until("the agents are there", `document.body.innerText.includes("Claude Code") && document.body.innerText.includes("silent since")`)
+	b.until("the agents are there", `document.body.innerText.includes("Claude Code") && document.body.innerText.includes("last seen")`)
 	b.until("the thread", `document.body.innerText.includes("A day is too long for a shared computer.")`)
-	b.until("the trunk", `document.body.innerText.includes("trunk · level with origin/main, fetched 3 min ago")`)
+	b.until("the trunk", `document.body.innerText.includes("trunk · up to date with origin/main, fetched 3 min ago")`)
 	for _, scheme := range []string{"light", "dark"} {
 		b.do(media("prefers-color-scheme", scheme, "prefers-reduced-motion", "reduce"))
 		b.looksLike(filepath.Join("..", "..", "..", "docs", "board-"+scheme+".png"), 1)

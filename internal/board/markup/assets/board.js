@@ -1,5 +1,5 @@
-// The page works without this script. With it, links and forms replace only what differs,
-// changes of other programs appear, and keys move. Idiomorph compares the elements.
+// The page works without this script. With it, links and forms replace only the elements that
+// differ, changes of other programs appear, and keys move the selection. Idiomorph compares the elements.
 "use strict";
 (() => {
   const meta = (name) => document.querySelector(`meta[name="${name}"]`);
@@ -8,14 +8,14 @@
   const inside = (url) => url.origin === location.origin && url.pathname.startsWith(base());
   let stream = null;
   let version = "";
-  let busy = null; // the request on its way
+  let busy = null; // the request in flight
 
   // ---- updates ----
   const morphing = {
     morphStyle: "outerHTML",
     ignoreActiveValue: true,
     callbacks: {
-      // What a person opened, typed or scrolled stays.
+      // Keep what a person opened, typed, or scrolled.
       beforeNodeMorphed: (old, now) => {
         if (old instanceof HTMLDetailsElement && now instanceof HTMLDetailsElement && old.id === now.id) now.open = old.open;
         return true;
@@ -75,19 +75,19 @@
       const steps = JSON.parse(event.data);
       const complete = steps.every(apply);
       version = event.lastEventId;
-      // A page that is about to be loaded again connects again.
+      // A page that reloads reconnects by itself.
       if (complete && !steps.some((step) => step.op === "reload")) document.documentElement.dataset.live = "true";
       if (!complete) refresh();
       polish();
     };
     mine.onerror = () => {
-      // A server that ended refuses; another login is needed then.
+      // A restarted server refuses the stream until the person logs in again.
       if (mine.readyState === EventSource.CLOSED && mine === stream) setTimeout(() => { if (mine === stream) listen(); }, 3000);
     };
   };
 
   // ---- visits ----
-  // What a person asked for comes first, and is new anyway.
+  // A person's request has priority, and returns a new page anyway.
   const refresh = () => { if (!busy) visit(location.href, { push: false, keep: true }); };
   const take = (doc, url, how) => {
     const app = doc.getElementById("app");
@@ -125,12 +125,12 @@
       take(new DOMParser().parseFromString(text, "text/html"), res.url, how);
     } catch (err) {
       if (mine === busy) busy = null;
-      if (err.name !== "AbortError") say("The server does not answer. Is copse up still running?", true);
+      if (err.name !== "AbortError") say("The server does not respond. Is copse up still running?", true);
     }
   };
   const send = async (form, button) => {
     const data = new URLSearchParams(new FormData(form, button));
-    // The answer is the page to show: what changes by this form must not come in between.
+    // The response is the page to show. Updates that this form causes must not arrive before it.
     stream?.close();
     stream = null;
     busy?.abort();
@@ -145,7 +145,7 @@
       form.closest("dialog")?.close();
       take(doc, res.url, { push: res.url !== location.href });
     } catch {
-      say("The server does not answer. Nothing is known to have changed.", true);
+      say("The server did not respond. Reload the page to see whether the change was made.", true);
       listen();
     }
   };
@@ -160,7 +160,7 @@
   document.addEventListener("click", (event) => {
     const copy = event.target.closest("[data-copy]");
     if (copy) {
-      navigator.clipboard.writeText(copy.dataset.copy).then(() => say("Copied.", true), () => say("The browser did not allow to copy.", true));
+      navigator.clipboard.writeText(copy.dataset.copy).then(() => say("Copied.", true), () => say("The browser did not allow copying.", true));
       return;
     }
     const link = event.target.closest("a[href]");
@@ -237,8 +237,8 @@
     event.preventDefault();
   });
 
-  // ---- small things ----
-  // The server's clock counts: its times are compared with it.
+  // ---- times and hidden elements ----
+  // Times are those of the server, so compare them with its clock.
   let skew = 0;
   const age = (then) => {
     const minutes = Math.floor((Date.now() + skew - then) / 60000);
@@ -254,19 +254,19 @@
       if (el.textContent !== text && !el.hasAttribute("data-fixed")) el.textContent = text;
     }
   };
-  // polish makes visible what works with a script alone.
+  // polish shows the elements that require a script.
   const polish = () => {
     for (const el of document.querySelectorAll("[data-copy][hidden]")) el.hidden = false;
     tick();
   };
   setInterval(tick, 20000);
   document.addEventListener("visibilitychange", () => {
-    // Browsers have few connections for one server; a page that nobody sees needs none.
+    // Browsers limit the connections to one server, so a hidden page closes its stream.
     if (document.hidden) { stream?.close(); stream = null; } else { tick(); listen(); }
   });
   version = byId("version").value;
   skew = Number(meta("board-now").content) - Date.now();
   polish();
-  // A person waits for the first paint, and for the changes after it.
+  // A person waits for the first paint, so connect after it.
   requestAnimationFrame(() => setTimeout(listen));
 })();
