@@ -84,6 +84,17 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// Each dependency is looked up while the store is locked.
+func TestManyDependencies(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]bool{10_000: true, 10_001: false} {
+		_, err := item.Config{Types: []string{"task"}, Statuses: []string{"todo"}}.Complete(item.Draft{Title: "x", DependsOn: make([]item.ID, n)})
+		if (err == nil) != want || !want && !strings.Contains(err.Error(), "10001 others, and 10000 are allowed") {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+}
+
 // Everybody reads the names of all iterations.
 func TestManyIterations(t *testing.T) {
 	t.Parallel()

@@ -15,6 +15,8 @@ const (
 	// maxName is the size in bytes of the longest name of an iteration or an author, and
 	// maxIterations the number of iterations that a project can have.
 	maxName, maxIterations = 500, 2_000
+	// maxDependencies is the number of items on which one can depend. Each of them is looked up.
+	maxDependencies = 10_000
 )
 
 // Complete fills in the defaults of a draft, and checks everything but its relations.
@@ -40,6 +42,7 @@ func (c Config) Complete(d Draft) (Draft, error) {
 		Iteration:   &d.Iteration,
 		Labels:      &d.Labels,
 		Description: &d.Description,
+		DependsOn:   &d.DependsOn,
 	})
 	if err != nil {
 		return Draft{}, err
@@ -69,6 +72,9 @@ func (c Config) Check(p Patch) (Patch, error) {
 	}
 	if err := p.checkTexts(); err != nil {
 		return Patch{}, err
+	}
+	if p.DependsOn != nil && len(*p.DependsOn) > maxDependencies {
+		return Patch{}, &InvalidError{Field: "depends_on", Problem: fmt.Sprintf("The item would depend on %d others, and %d are allowed", len(*p.DependsOn), maxDependencies)}
 	}
 	if p.Iteration != nil && *p.Iteration != "" {
 		if err := c.CheckIteration(*p.Iteration); err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/archive"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
@@ -117,6 +118,37 @@ func TestHugeRows(t *testing.T) {
 	}
 	if n := len(it.Title) + len(it.Description) + len(it.Labels) + len(it.DependsOn) + len(it.Former) + len(it.Comments[0].Body); n > 400_000 || !strings.HasSuffix(it.Title, "x…") {
 		t.Errorf("the item has %d values, and the title %.10q", n, it.Title)
+	}
+}
+
+// A move reads a whole project, of which any role can write rows.
+func TestHugeProjects(t *testing.T) {
+	t.Parallel()
+	server, database := planted(t)
+	s, ctx := makeProject(t, server.Address(database), "shop"), t.Context()
+	if _, err := s.Create(ctx, item.Draft{Title: "first"}); err != nil {
+		t.Fatal(err)
+	}
+	leave := func() error {
+		return s.Leave(ctx, "", func(archive.Archive) (string, error) { return "", errors.New("not moved") })
+	}
+	for _, c := range []struct{ plant, remove, want string }{
+		{
+			"set session_replication_role = replica; insert into copse.history select 1, 1, 100 + g, '', '{}' from generate_series(1, 500000) g",
+			"delete from copse.history where seq > 100", "500001 history entries, and a move can take 500000",
+		},
+		{"insert into copse.file select 1, 'f' || g, '' from generate_series(1, 10001) g", "delete from copse.file", "10001 other files"},
+		{"insert into copse.file select 1, 'f', repeat('x', 9000000)", "delete from copse.file", "1 other file of 9000000 bytes, and the limit of each"},
+		{"update copse.project set original = repeat('x: y', 3000000)", "update copse.project set original = ''", "1 configuration of 12000000 bytes"},
+	} {
+		server.Exec(t, database, "set search_path = pg_catalog; "+c.plant)
+		if err := leave(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+		server.Exec(t, database, "set search_path = pg_catalog; "+c.remove)
+	}
+	if err := leave(); err == nil || !strings.Contains(err.Error(), "not moved") {
+		t.Errorf("the project itself: %v", err)
 	}
 }
 

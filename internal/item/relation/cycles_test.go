@@ -55,3 +55,17 @@ func TestLongChain(t *testing.T) {
 		}
 	}
 }
+
+// A list can name the same dependency many times.
+func TestLooksUpOnce(t *testing.T) {
+	t.Parallel()
+	lookups := 0
+	find := func(id item.ID) (*item.Summary, error) { lookups++; return &item.Summary{ID: id}, nil }
+	same := make([]item.ID, 1000)
+	for i := range same {
+		same[i] = 7
+	}
+	if err := relation.CheckNew(find, 0, same); err != nil || lookups != 1 {
+		t.Errorf("%d lookups: %v", lookups, err)
+	}
+}

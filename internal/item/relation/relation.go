@@ -36,7 +36,17 @@ func CheckNew(find Lookup, parent item.ID, dependsOn []item.ID) error {
 			return err
 		}
 	}
+	return allExist(find, dependsOn)
+}
+
+// allExist looks up each dependency once.
+func allExist(find Lookup, dependsOn []item.ID) error {
+	seen := make(map[item.ID]bool, len(dependsOn))
 	for _, dependency := range dependsOn {
+		if seen[dependency] {
+			continue
+		}
+		seen[dependency] = true
 		if err := exists(find, dependency, "depends_on", missingDependency); err != nil {
 			return err
 		}
@@ -69,13 +79,11 @@ func checkParent(find Lookup, id, parent item.ID) error {
 }
 
 func checkDependencies(find Lookup, id item.ID, dependsOn []item.ID) error {
-	for _, dependency := range dependsOn {
-		if dependency == id {
-			return invalidRelation("depends_on", onItself, id)
-		}
-		if err := exists(find, dependency, "depends_on", missingDependency); err != nil {
-			return err
-		}
+	if slices.Contains(dependsOn, id) {
+		return invalidRelation("depends_on", onItself, id)
+	}
+	if err := allExist(find, dependsOn); err != nil {
+		return err
 	}
 	down := func(s *item.Summary) []item.ID { return s.DependsOn }
 	if reaches(find, dependsOn, id, down) {

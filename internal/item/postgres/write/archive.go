@@ -122,6 +122,9 @@ func (w *Writer) enterRecord(r archive.Record) error {
 // Archive returns everything that the project keeps.
 func (w *Writer) Archive() (archive.Archive, error) {
 	all := archive.Archive{Config: w.Project.Config, Files: map[string]string{}}
+	if err := w.checkSize(); err != nil {
+		return all, err
+	}
 	if err := w.tx.QueryRow(w.ctx, "select original from copse.project where id = $1", w.Project.ID).Scan(&all.ConfigText); err != nil {
 		return all, err
 	}
