@@ -36,7 +36,7 @@ var sizes = map[string]struct {
 	"internal/board":             {1475, "one protocol between the server and an open page: parts, their differences, and the stream"},
 	"internal/cli/branch":        {1500, "the commands of one noun, which find a repository and complete branches in one way"},
 	"internal/git":               {1410, "one method each of the one value that reads a repository"},
-	"internal/github/githubtest": {1800, "one server with the routes of one API"},
+	"internal/github/githubtest": {1500, "one server with the routes of one API"},
 	"internal/item/gitmerge":     {1450, "one merge that git has open, from reading it to finishing it"},
 	"internal/item/itemtest":     {1500, "one contract: what holds for items, claims and histories"},
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/copse-dev/copse/internal/github/githubtest/logstore"
 )
 
 // jobID returns the number of a check run, which is that of its job in GitHub Actions.
@@ -66,12 +68,9 @@ func (s *Server) getLogs(w http.ResponseWriter, r *http.Request) {
 		s.problem(w, http.StatusGone, "Server Error: Logs have expired", "https://docs.github.com/rest/actions/workflow-jobs")
 		return
 	}
-	w.Header().Set("Location", s.store.url+"/logs/"+r.PathValue("job")+"?sig="+LogSignature)
+	w.Header().Set("Location", s.store.Address(r.PathValue("job")))
 	w.WriteHeader(http.StatusFound)
 }
-
-// LogSignature opens every log of the store.
-const LogSignature = "c2lnbmF0dXJl"
 
 // text returns the log: each line with the time at which it was written.
 func (c CheckRun) text() string {
@@ -93,75 +92,25 @@ func (c CheckRun) text() string {
 	return b.String()
 }
 
-// serveStore is the store of logs.
-func (s *Server) serveStore(w http.ResponseWriter, r *http.Request) {
+// log returns the log of a job, for the store.
+func (s *Server) log(id string) (logstore.Log, bool) {
 	s.mu.Lock()
-	s.store.requests = append(s.store.requests, StoreRequest{Header: r.Header.Clone(), URI: r.URL.RequestURI()})
 	fixture := s.fixture
 	s.mu.Unlock()
-	id, _ := strings.CutPrefix(r.URL.Path, "/logs/")
-	if r.URL.Query().Get("sig") != LogSignature || r.Header.Get("Authorization") != "" {
-		// Real stores also accept only their own signatures.
-		http.Error(w, "AuthenticationFailed "+r.Header.Get("Authorization"), http.StatusForbidden)
-		return
-	}
 	for _, repo := range fixture.Repositories {
 		for _, p := range repo.PullRequests {
 			for i, c := range p.CheckRuns {
 				if strconv.Itoa(jobID(p, i)) == id {
-					s.sendLog(w, r, c.text(), fixture.StoreRanges)
-					return
+					return logstore.Log{Text: c.text(), Ranges: fixture.StoreRanges}, true
 				}
 			}
 		}
 	}
-	http.NotFound(w, r)
-}
-
-// sendLog sends a log or the requested part of it, in the ways that the store supports.
-func (s *Server) sendLog(w http.ResponseWriter, r *http.Request, text string, ranges string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	asked := r.Header.Get("Range")
-	suffix := strings.HasPrefix(asked, "bytes=-")
-	if ranges == "none" || ranges == "from" && suffix {
-		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-		s.countStore(w.Write([]byte(text)))
-		return
-	}
-	counted := &countedWriter{ResponseWriter: w, server: s}
-	http.ServeContent(counted, r, "", time.Time{}, strings.NewReader(text))
-}
-
-// countedWriter counts what the store sends.
-type countedWriter struct {
-	http.ResponseWriter
-	server *Server
-}
-
-func (w *countedWriter) Write(b []byte) (int, error) {
-	n, err := w.ResponseWriter.Write(b)
-	w.server.countStore(n, err)
-	return n, err
-}
-
-func (s *Server) countStore(n int, _ error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.store.sent += n
-}
-
-// StoreRequest is a request to the store of logs.
-type StoreRequest struct {
-	Header http.Header
-	URI    string
+	return logstore.Log{}, false
 }
 
 // Store returns the requests to the store of logs and the number of bytes that it sent.
-func (s *Server) Store() ([]StoreRequest, int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]StoreRequest(nil), s.store.requests...), s.store.sent
-}
+func (s *Server) Store() ([]logstore.Request, int) { return s.store.Requests() }
 
 // listRules answers with the rules of a branch.
 func (s *Server) listRules(w http.ResponseWriter, r *http.Request) {

@@ -14,7 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/copse-dev/copse/internal/github/githubtest/graph"
+	"github.com/copse-dev/copse/internal/github/githubtest/logstore"
 )
 
 // Server is a running fake GitHub. Its API is at URL, and at URL/api/v3, where an Enterprise server
@@ -32,17 +33,9 @@ type Server struct {
 	requests []Request
 	used     int                        // of the rate limit
 	made     map[string]json.RawMessage // repositories, as they are sent
-	store    logStore
+	store    *logstore.Store
 
-	documents map[string]*ast.QueryDocument // valid documents, by their text
-}
-
-// logStore is another server, with the logs.
-type logStore struct {
-	http     *http.Server
-	url      string
-	requests []StoreRequest
-	sent     int
+	documents map[string]graph.Document // valid documents, by their text
 }
 
 // Request is a received request.
@@ -75,7 +68,7 @@ func Start(f Fixture) (*Server, error) {
 		met:     make([]int, len(f.Faults)),
 		made:    map[string]json.RawMessage{},
 
-		documents: map[string]*ast.QueryDocument{},
+		documents: map[string]graph.Document{},
 	}
 	s.mux.HandleFunc("GET /repos/{owner}/{repo}/pulls", s.listPulls)
 	s.mux.HandleFunc("GET /repos/{owner}/{repo}/pulls/{number}", s.getPull)
@@ -88,7 +81,7 @@ func Start(f Fixture) (*Server, error) {
 	s.mux.HandleFunc("GET /repos/{owner}/{repo}/branches/{branch...}", s.getBranch)
 	s.mux.HandleFunc("POST /graphql", s.answerGraphQL)
 	s.mux.HandleFunc("/", s.notFound)
-	if err := s.startStore(); err != nil {
+	if s.store, err = logstore.Start(s.log); err != nil {
 		_ = listener.Close()
 		return nil, err
 	}
@@ -97,21 +90,10 @@ func Start(f Fixture) (*Server, error) {
 	return s, nil
 }
 
-func (s *Server) startStore() error {
-	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("start store of logs: %w", err)
-	}
-	s.store.url = "http://" + listener.Addr().String()
-	s.store.http = &http.Server{Handler: http.HandlerFunc(s.serveStore), ReadHeaderTimeout: time.Minute}
-	go s.store.http.Serve(listener) //nolint:errcheck // ends with Close
-	return nil
-}
-
 // Close ends the server and every request that still hangs.
 func (s *Server) Close() {
 	close(s.closed)
-	_ = s.store.http.Close()
+	s.store.Close()
 	_ = s.http.Close()
 }
 
