@@ -235,7 +235,7 @@ func TestHugeFile(t *testing.T) {
 	}
 	// Nor is the file read to its end to find a line or a column.
 	for _, far := range []project.Lines{{From: 1 << 40}, {From: 203, Column: 1 << 40}} {
-		if got := read(t, p, "huge", far); !strings.HasPrefix(got, "error: huge has more than 1073741824 bytes before line") {
+		if got := read(t, p, "huge", far); !strings.HasPrefix(got, "error: huge has more than 268435456 bytes before line") {
 			t.Errorf("%+v: got %q", far, got)
 		}
 	}

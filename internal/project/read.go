@@ -23,7 +23,7 @@ const (
 	maxCounted = 64 << 20
 	// maxSkipped is the maximum number of bytes before the first displayed one. Reading them takes
 	// less than a second if the system has them in memory.
-	maxSkipped = 1 << 30
+	maxSkipped = 256 << 20
 )
 
 // Lines selects lines of a file.
