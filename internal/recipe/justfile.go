@@ -219,6 +219,9 @@ const (
 	// dumpMemory is the maximum memory of just while it reads a justfile, whose constants can double
 	// in each line.
 	dumpMemory = 256 << 20
+	// dumpProcessor is the maximum processor time for that. Thousands of recipes take a tenth of it;
+	// just compares each parameter of a recipe with all others, and follows each constant again.
+	dumpProcessor = time.Second
 )
 
 // dump lets just read copies of the sources. A concurrent change of the justfile, or an import that
@@ -234,11 +237,16 @@ func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string)
 		return nil, err
 	}
 	res, err := xec.Run(ctx, xec.Command{
-		Name: "just", Dir: j.root, Env: j.names, Timeout: dumpTimeout, MaxOutput: 32 << 20, MaxMemory: dumpMemory,
+		Name: "just", Dir: j.root, Env: j.names, Timeout: dumpTimeout, MaxOutput: 32 << 20, MaxMemory: dumpMemory, MaxProcessor: dumpProcessor,
 		Args: []string{"--justfile", filepath.Join(dir, name), "--working-directory", dir, "--color", "never", "--dump", "--dump-format", "json"},
 	})
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
 		return nil, &justsource.FileError{Problem: "The justfile cannot be used: " + complaint(exit.Stderr, dir)}
+	}
+	if errors.Is(err, xec.ErrProcessor) {
+		return nil, &justsource.FileError{
+			Problem: "The justfile cannot be used: just needs more than a second of processor time to read it; give each recipe fewer parameters, and let fewer variables use each other",
+		}
 	}
 	if err != nil {
 		return nil, j.explain(err)

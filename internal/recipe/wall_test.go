@@ -360,6 +360,29 @@ func TestConstantsThatDouble(t *testing.T) {
 	t.Log(len(recipes), err) // an older just does not evaluate it
 }
 
+// A justfile that just would read for minutes is an error, whatever makes it slow.
+func TestSlowJustfile(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the processor time of a program cannot be limited here")
+	}
+	g := gittest.New(t)
+	if _, err := g.Env.LookPath("just"); err != nil {
+		need.Skip(t, "just is not installed")
+	}
+	root := rootedtest.Project(t)
+	var text strings.Builder
+	text.WriteString("r")
+	for i := range 60_000 {
+		fmt.Fprintf(&text, " p%d=''", i)
+	}
+	gittest.Write(t, filepath.Join(root, "justfile"), text.String()+":\n  @echo\n")
+	_, err := recipe.New(root, g.Env, recipe.NewJournal("", root), recipe.Options{}).Recipes(t.Context())
+	if _, ok := errors.AsType[*justsource.FileError](err); !ok || !strings.Contains(err.Error(), "processor time") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // Reading a justfile shows the names of variables, not their values.
 func TestVariablesAreNotShown(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,9 @@ import (
 // ErrNotInstalled reports that the program is not in the PATH.
 var ErrNotInstalled = errors.New("not installed or not on the PATH")
 
+// ErrProcessor reports that a program used up its processor time.
+var ErrProcessor = errors.New("the processor time is used up")
+
 // ExitError reports that a program ended with a status other than 0.
 type ExitError struct {
 	Program string

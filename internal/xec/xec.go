@@ -70,6 +70,9 @@ type Command struct {
 	// MaxMemory is how many bytes the program, and each that it starts, may allocate, where the
 	// system can limit that (Linux); 0 means no limit. Files that are mapped do not count.
 	MaxMemory uint64
+	// MaxProcessor is how much processor time the program may use, in whole seconds, where the system
+	// can limit that (Linux); 0 means no limit. A program that uses it up ends with [ErrProcessor].
+	MaxProcessor time.Duration
 	// Guard, if set, runs the program for [Stream].
 	Guard *Guard
 	// Started, if set, is called by [Stream] with the number of the process that it
@@ -94,8 +97,8 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	limit := cmp.Or(c.MaxOutput, DefaultMaxOutput)
-	stdout, stderr := capture{limit: limit}, capture{limit: limit}
+	most := cmp.Or(c.MaxOutput, DefaultMaxOutput)
+	stdout, stderr := capture{limit: most}, capture{limit: most}
 	if c.Whole {
 		stdout.full, stderr.full = cancel, cancel
 	}
@@ -110,7 +113,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	}
 	cmd.WaitDelay = drainDelay
 
-	killed, err := runInGroup(cmd, c.MaxMemory)
+	killed, err := runInGroup(cmd, c)
 	res := Result{
 		Stdout:    stdout.kept.Bytes(),
 		Stderr:    stderr.kept.Bytes(),
@@ -125,6 +128,8 @@ func Run(ctx context.Context, c Command) (Result, error) {
 		return res, fmt.Errorf("run %s: %w", c.Name, context.Cause(ctx))
 	case killed:
 		return res, fmt.Errorf("run %s: not finished after %s: %w", c.Name, timeout, context.DeadlineExceeded)
+	case exited && c.usedUp(exit.ProcessState):
+		return res, fmt.Errorf("run %s: not finished after %s of processor time: %w", c.Name, c.MaxProcessor, ErrProcessor)
 	case exited:
 		return res, &ExitError{
 			Program: c.Name,
@@ -137,9 +142,15 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	}
 }
 
+// usedUp reports whether a program was killed because of its processor time. What the system reports
+// of it can be much less than what it limits, on a virtual machine that waits for the real one.
+func (c Command) usedUp(ended *os.ProcessState) bool {
+	return c.MaxProcessor > 0 && ended.ExitCode() == -1 && ended.UserTime()+ended.SystemTime() >= c.MaxProcessor/2
+}
+
 // runInGroup starts cmd in its own process group, waits for it, and kills the rest of the group.
 // It reports whether the context ended the program.
-func runInGroup(cmd *exec.Cmd, maxMemory uint64) (killed bool, err error) {
+func runInGroup(cmd *exec.Cmd, c Command) (killed bool, err error) {
 	g, err := newGroup(cmd)
 	if err != nil {
 		return false, err
@@ -167,9 +178,7 @@ func runInGroup(cmd *exec.Cmd, maxMemory uint64) (killed bool, err error) {
 		_ = cmd.Wait()
 		return false, err
 	}
-	if maxMemory > 0 {
-		limitMemory(cmd.Process.Pid, maxMemory)
-	}
+	limit(cmd.Process.Pid, c)
 	err = cmd.Wait()
 	_ = g.kill()
 	return cancelled.Load(), err
