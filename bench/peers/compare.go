@@ -83,7 +83,7 @@ type contender struct {
 // starting measures what a client waits and pays for before the first question.
 func (c *comparison) starting(dir string) (report.Table, error) {
 	t := report.Table{
-		Name: "start", Title: "Start", Note: "From the start of the process to the answer to `initialize`; what `tools/list` costs a model; memory after both.",
+		Name: "start", Title: "Start", Note: "The time from the start of the process to the answer to `initialize`, the cost of `tools/list` for a model, and the memory after both.",
 		Columns: []string{"first answer, ms (median)", "p99", "tools", "tools/list, bytes", "tokens, about", "idle memory, MiB"}, Log: true,
 	}
 	type state struct {
@@ -148,7 +148,7 @@ type results struct {
 func (c *comparison) works(dir string, names []string) ([]report.Table, error) {
 	r := results{
 		latency: report.Table{
-			Name: "calls", Title: "One call after another", Note: "From the request to its answer. The servers take turns, call by call.",
+			Name: "calls", Title: "One call after another", Note: "The time from a request to its answer. The servers take turns, call by call.",
 			Columns: []string{"ms (median)", "p99"}, Log: true,
 		},
 		throughput: report.Table{
@@ -156,7 +156,7 @@ func (c *comparison) works(dir string, names []string) ([]report.Table, error) {
 			Columns: []string{"calls per second"}, Log: true, Higher: true,
 		},
 		size: report.Table{
-			Name: "answers", Title: "What an answer costs a model", Note: "The text of the result. Servers show more or less of a list: rows, and facts in each of them such as a title or a status. The bytes for each fact compare them.",
+			Name: "answers", Title: "What an answer costs a model", Note: "The size of the text of the result. Servers return different numbers of rows, and of facts in a row, such as a title or a status. Compare the bytes for each fact.",
 			Columns: []string{"bytes", "tokens, about", "rows", "facts in a row", "bytes for each fact"}, Log: true,
 		},
 		memory: report.Table{

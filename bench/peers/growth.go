@@ -28,7 +28,7 @@ const longest = 2 * time.Minute
 // other trackers at work items. A value of 0 is not measured.
 func Growth(ctx context.Context, work string, found []Peer, rounds int, maximum int) (t report.Table, left []string, err error) {
 	t = report.Table{
-		Name: "growth", Title: "Growth", Note: "Warm calls on 1,000, 10,000 and 100,000 of a kind.",
+		Name: "growth", Title: "Growth", Note: "Warm calls with 1,000, 10,000, and 100,000 of a kind.",
 		Columns: []string{"1,000: ms", "10,000: ms", "100,000: ms"}, Log: true,
 	}
 	type subject struct {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Figure is one of the numbers that a user decides by.
@@ -16,6 +17,14 @@ type Figure struct {
 	sentence, less, more string
 }
 
+// named returns the name of a server with the article that a sentence needs.
+func named(server string) string {
+	if strings.HasPrefix(server, "original ") {
+		return "the " + server
+	}
+	return server
+}
+
 // Conclusion returns the figure as a sentence, compared with the best of the others.
 func (f Figure) Conclusion() string {
 	text := fmt.Sprintf(f.sentence, Number(f.Own))
@@ -23,16 +32,16 @@ func (f Figure) Conclusion() string {
 	case f.Other == "":
 		return text + "."
 	case f.Own <= f.Best:
-		return fmt.Sprintf("%s, %.1f× %s than %s.", text, f.Best/f.Own, f.less, f.Other)
+		return fmt.Sprintf("%s, %.1f× %s than %s.", text, f.Best/f.Own, f.less, named(f.Other))
 	}
-	return fmt.Sprintf("%s, %.1f× %s than %s.", text, f.Own/f.Best, f.more, f.Other)
+	return fmt.Sprintf("%s, %.1f× %s than %s.", text, f.Own/f.Best, f.more, named(f.Other))
 }
 
 // Figures returns five numbers that a user decides by, as far as they were measured.
 func (r Report) Figures() []Figure {
 	var figures []Figure
 	for _, f := range []struct{ what, table, work, column, sentence, less, more string }{
-		{"Time until a server answers, ms", "start", "", "first answer, ms (median)", "copse answers %s ms after it starts", "sooner", "later"},
+		{"Time until a server answers, ms", "start", "", "first answer, ms (median)", "copse answers %s ms after it starts", "faster", "slower"},
 		{"What the tools cost a model at the start, tokens", "start", "", "tokens, about", "Its tools cost a model %s tokens at the start", "less", "more"},
 		{"Idle memory, MiB", "start", "", "idle memory, MiB", "It takes %s MiB of memory while idle", "less", "more"},
 		{"Time to get a pull request, without the network, ms", "calls", "get a pull request", "ms (median)", "It gets a pull request in %s ms, without the time on the network", "faster", "slower"},

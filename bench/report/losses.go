@@ -25,7 +25,7 @@ func (l Loss) Text() string {
 	if why == "" {
 		why = "The cause is not yet known."
 	}
-	return fmt.Sprintf("%s: %s has %s, copse %s (%.2f×). %s", l.What, l.Winner, Number(l.Best), Number(l.Own), ratio, why)
+	return fmt.Sprintf("%s: %s has %s, copse %s (%.2f×). %s", l.What, named(l.Winner), Number(l.Best), Number(l.Own), ratio, why)
 }
 
 // reasons say why copse loses in a column of a table, at a work. An empty work stands for all.
@@ -33,17 +33,17 @@ var reasons = map[[3]string]string{
 	{"start", "", "tools/list, bytes"}:                                  "copse has more tools; compare the bytes for each tool.",
 	{"answers", "list a directory of 100 files", "bytes"}:               "copse answers in JSON, as its contract requires, and repeats each member's name in every row.",
 	{"answers", "list a directory of 100 files", "bytes for each fact"}: "copse answers in JSON, as its contract requires, and repeats each member's name in every row.",
-	{"answers", "list the open work items", "bytes"}:                    "copse shows eleven facts about an item, and the other server three; compare the bytes for each fact.",
-	{"answers", "list the open work items", "bytes for each fact"}:      "copse answers in JSON, indented as the contract demands, and names each member in each row.",
-	{"answers", "search the work items", "bytes"}:                       "copse shows eleven facts about an item and the text around the match, the other three facts; compare the bytes for each fact.",
+	{"answers", "list the open work items", "bytes"}:                    "copse shows eleven facts about an item, and the other server shows three; compare the bytes for each fact.",
+	{"answers", "list the open work items", "bytes for each fact"}:      "copse answers in indented JSON, as its contract requires, and repeats each member's name in every row.",
+	{"answers", "search the work items", "bytes"}:                       "copse shows eleven facts about an item and the text around the match, and the other server shows three facts; compare the bytes for each fact.",
 	{"answers", "search the work items", "bytes for each fact"}:         "The text around each match is longer than an ID, a title, or a status.",
-	{"start", "", "first answer, ms (median)"}:                          "The protocol library takes two thirds of the time, as the one-tool server shows; the rest goes into loading a larger executable and initializing its packages.",
+	{"start", "", "first answer, ms (median)"}:                          "The protocol library takes two thirds of the time, as the one-tool server shows; the rest is spent on loading a larger executable and initializing its packages.",
 	{"start", "", "idle memory, MiB"}:                                   "About 3 MiB are copse's own data, as in the smallest of the others. The rest are pages of the executable, which all copse processes share.",
-	{"calls", "list ten branches", "ms (median)"}:                       "The protocol library alone takes longer for as many bytes, as the one-tool server shows. copse also finds out whether the records of other stack tools have changed.",
-	{"throughput", "list ten branches", "calls per second"}:             "The protocol library alone takes longer for as many bytes, as the one-tool server shows. copse also finds out whether the records of other stack tools have changed.",
-	{"answers", "list ten branches", "bytes"}:                           "copse lists the trunk as well, which the other server leaves out.",
-	{"memory", "", "peak, MiB"}:                                         "The others do one kind of work; copse holds files, branches, and 1,000 work items at the same time, and lets garbage grow to about 10 MiB while it is busy.",
-	{"throughput", "list a directory of 100 files", "calls per second"}: "Of the processor time of a call, a third goes into the protocol library and a quarter into reading the directory. copse also finds what git ignores, and answers in JSON, which has twice the bytes.",
+	{"calls", "list ten branches", "ms (median)"}:                       "The protocol library alone takes longer for as many bytes, as the one-tool server shows. copse also checks whether the records of other stack tools have changed.",
+	{"throughput", "list ten branches", "calls per second"}:             "The protocol library alone takes longer for as many bytes, as the one-tool server shows. copse also checks whether the records of other stack tools have changed.",
+	{"answers", "list ten branches", "bytes"}:                           "copse also lists the trunk, which the other server omits.",
+	{"memory", "", "peak, MiB"}:                                         "Each of the others does one kind of work. copse keeps files, branches, and 1,000 work items in memory at the same time, and allows about 10 MiB of garbage while it is busy.",
+	{"throughput", "list a directory of 100 files", "calls per second"}: "The protocol library takes a third of the processor time of a call, and reading the directory a quarter. copse also determines what git ignores, and answers in JSON, which takes twice the bytes.",
 }
 
 // compared are the columns that are worth a sentence; the others repeat them, or are not

@@ -7,18 +7,18 @@ import (
 
 // causes say why copse misses a budget, by the name of the row.
 var causes = map[string]string{
-	"get_current_branch":                                      "A call makes about a dozen system calls, which find out whether HEAD, the branch, or the branch state has changed, so that an answer is never stale. Without a state, it also looks at the directories in which other stack tools keep their records.",
+	"get_current_branch":                                      "A call makes about a dozen system calls, which check whether HEAD, the branch, or the branch state has changed, so that an answer is never stale. Without a state, it also checks the directories in which other stack tools keep their records.",
 	"get_branch_stack":                                        "A call makes the same system calls as get_current_branch, and one more for each branch of the stack.",
-	"execute":                                                 "A call makes 19 system calls, which find out whether the registry, the configuration, or the template has changed and whether a link points outside the workspace.",
-	"list_directory":                                          "A call opens each directory on the way without following links, and checks what git ignores.",
-	"idle memory after tools/list":                            "About 3 MiB are copse's own data; the one-tool server has 1.8 MiB. The rest are pages of the executable, which all copse processes share: the start touches about 290 places in its code and constants, most of them when packages initialize themselves, and the system maps 64 KiB or more around each.",
+	"execute":                                                 "A call makes 19 system calls, which check whether the registry, the configuration, or the template has changed and whether a link points outside the workspace.",
+	"list_directory":                                          "A call opens each directory on the path without following links, and checks what git ignores.",
+	"idle memory after tools/list":                            "About 3 MiB are copse's own data; the one-tool server has 1.8 MiB. The rest are pages of the executable, which all copse processes share: the start reads about 290 places of its code and constants, mostly to initialize packages, and the system maps at least 64 KiB around each.",
 	"memory after calls, small repository":                    "About 5 MiB are copse's own data. The rest are pages of the executable, which all copse processes share, as after the start.",
-	"10,000 branches: get_branch_tree, first call":            "Git keeps each branch of this repository in a file: more than a third of the time goes into opening and reading 10,000 files, and a sixth into the branch state.",
-	"10,000 branches: get_branch_tree, warm":                  "Each call looks at 41 directories of branches, compares 10,000 names with those of the last call, and cuts the tree to the size of an answer.",
-	"100,000 files: get_project_context":                      "Nearly all of the time goes into git status, which takes as long alone: it compares 100,000 files with the index.",
+	"10,000 branches: get_branch_tree, first call":            "Git keeps each branch of this repository in a file: opening and reading 10,000 files takes more than a third of the time, and the branch state takes a sixth.",
+	"10,000 branches: get_branch_tree, warm":                  "Each call checks 41 directories of branches, compares 10,000 names with those of the last call, and cuts the tree to the size of an answer.",
+	"100,000 files: get_project_context":                      "git status takes nearly all of the time: it compares 100,000 files with the index.",
 	"PostgreSQL: claims by 64 servers, each released at once": "The 64 servers and the database share the processors of this machine. 64 clients in one process claim and release more than 1,000 times a second.",
-	"spawn to first answer":                                   "The protocol library takes two thirds of the time, as the one-tool server shows. The rest goes into loading a larger executable and into packages that initialize themselves, such as the one for Markdown (0.4 ms).",
-	"spawn to tools/list":                                     "As to the first answer, and the list is 48 times as long as that of the one-tool server.",
+	"spawn to first answer":                                   "The protocol library takes two thirds of the time, as the one-tool server shows. The rest is spent on loading a larger executable and into packages that initialize themselves, such as the one for Markdown (0.4 ms).",
+	"spawn to tools/list":                                     "The reasons are those of the first answer, and the list is 48 times as long as that of the one-tool server.",
 	"10,000 items: memory":                                    "About 20 MiB are pages of the executable, which all copse processes share.",
 }
 

@@ -76,10 +76,11 @@ func page(r Report) []byte {
 `+"`go run ./bench -page docs`"+` generates this page from [its measurements](benchmarks/data.json); do not edit it.
 Measured on %s, on %s.
 
-A client starts each server on standard input and output and gives all of them the same work on
-the same data. The servers take turns within one run, so that a ratio holds on other machines, too.
-Tokens are bytes divided by four. The one-tool server is an echo server
-on the protocol library that copse uses. It measures the cost of the protocol itself. `+"`bench/peers/install`"+` installs the other servers.
+A client starts each server on standard input and output. All servers do the same work on the same
+data. They take turns within one run, so that the ratios also apply to other machines.
+Tokens are bytes divided by four. The one-tool server is an echo server on the protocol library that
+copse uses. It measures the cost of the protocol itself. `+"`bench/peers/install`"+` installs the other
+servers.
 `, r.Date, r.Machine)
 	if losses := r.Losses(); len(losses) > 0 {
 		b.WriteString("\n## Where another server is ahead\n\n")
@@ -111,7 +112,7 @@ on the protocol library that copse uses. It measures the cost of the protocol it
 		}
 	}
 	if len(r.Budgets) > 0 {
-		b.WriteString("\n## Budgets\n\nThe limits that copse sets itself. A ratio compares with the one-tool server, which answers with as many bytes, unless the row names another server.\n\n![Budgets](benchmarks/budgets.svg)\n\n" +
+		b.WriteString("\n## Budgets\n\nThese are the limits that copse sets for itself. The yardstick is the one-tool server, with an answer of as many bytes, unless the row names another program.\n\n![Budgets](benchmarks/budgets.svg)\n\n" +
 			"| what | copse | yardstick | ratio | budget | |\n|---|--:|--:|--:|--:|---|\n")
 		for _, w := range r.Budgets {
 			cells := w.cells()

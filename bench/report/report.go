@@ -102,7 +102,7 @@ func (r Report) Write(w io.Writer, asJSON bool) error {
 		}
 	}
 	for _, l := range r.Left {
-		fmt.Fprintln(w, "left out:", l)
+		fmt.Fprintln(w, "not measured:", l)
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func TestPageOpensWithFiveFigures(t *testing.T) {
 | Time to search 10,000 work items, ms | 4 | 1,400 (other) |
 `
 	for _, sentence := range []string{
-		"\n1. copse answers 6 ms after it starts, 33.3× sooner than other.\n2. Its tools cost a model 4,000 tokens at the start, 1.2× more than other.\n",
+		"\n1. copse answers 6 ms after it starts, 33.3× faster than other.\n2. Its tools cost a model 4,000 tokens at the start, 1.2× more than other.\n",
 		"\n4. It gets a pull request in 1 ms, without the time on the network, 2.0× faster than fast.\n5. It searches 10,000 work items in 4 ms, 350.0× faster than other.\n\n## Method\n",
 	} {
 		if !strings.Contains(page, sentence) {
@@ -115,7 +115,7 @@ func TestPageExplainsMissedBudgets(t *testing.T) {
 	page, _ := pageOf(t, r)
 	_, got, _ := strings.Cut(page, "### Missed budgets\n\n")
 	got, _, _ = strings.Cut(got, "\n\n")
-	const want = `- execute: 1.50× of 1.2×. A call makes 19 system calls, which find out whether the registry, the configuration, or the template has changed and whether a link points outside the workspace.
+	const want = `- execute: 1.50× of 1.2×. A call makes 19 system calls, which check whether the registry, the configuration, or the template has changed and whether a link points outside the workspace.
 - paint a door: 7 ms of 5 ms. The cause is not yet known.`
 	if got != want {
 		t.Error(cmp.Diff(want, got))
@@ -194,7 +194,7 @@ func TestLeftOut(t *testing.T) {
 	r := measured()
 	r.Budgets = []report.Row{report.LeftOut("database", "PostgreSQL is not installed")}
 	page, _ := pageOf(t, r)
-	if !strings.Contains(page, "\n| database: PostgreSQL is not installed |  |  |  |  | left out |\n") || strings.Contains(page, "Missed budgets") {
+	if !strings.Contains(page, "\n| database: PostgreSQL is not installed |  |  |  |  | not measured |\n") || strings.Contains(page, "Missed budgets") {
 		_, budgets, _ := strings.Cut(page, "## Budgets")
 		t.Errorf("got %s", budgets)
 	}

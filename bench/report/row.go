@@ -66,7 +66,7 @@ func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Mi
 // cells returns the columns of a row: what, copse, yardstick, ratio, budget, verdict.
 func (r Row) cells() [6]string {
 	if r.LeftOut != "" {
-		return [6]string{0: r.What, 5: "left out"}
+		return [6]string{0: r.What, 5: "not measured"}
 	}
 	c := [6]string{0: r.What, 1: Number(r.Value) + " " + r.Unit, 4: r.Budget}
 	if r.Floor != 0 {
