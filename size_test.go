@@ -33,7 +33,7 @@ var sizes = map[string]struct {
 	"internal/workflow/tasks": {
 		120, "the layer that surfaces ask; what a task may do is decided in recipe",
 	},
-	"internal/board":             {1475, "one protocol between the server and an open page: parts, their differences, and the stream"},
+	"internal/board":             {1400, "one protocol between the server and an open page: the address, the content, and the stream"},
 	"internal/cli/branch":        {1500, "the commands of one noun, which find a repository and complete branches in one way"},
 	"internal/git":               {1410, "one method each of the one value that reads a repository"},
 	"internal/github/githubtest": {1500, "one server with the routes of one API"},

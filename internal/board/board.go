@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/board/parts"
 	"github.com/copse-dev/copse/internal/failure"
 )
 
@@ -270,16 +271,16 @@ func (f figures) get(ctx context.Context) map[string]Badge {
 type show func(ctx context.Context, r Request) (Page, error)
 
 // render makes the parts of a page. They hold for all sessions that may change as much.
-func (b *Board) render(ctx context.Context, v View, r Request) (screen, error) {
+func (b *Board) render(ctx context.Context, v View, r Request) (parts.Screen, error) {
 	counting := b.count(ctx, v, liveCount)
 	page, err := b.content(ctx, v, v.Render, r)
 	if err != nil {
-		return screen{}, err
+		return parts.Screen{}, err
 	}
 	b.countOne(ctx, v) // rendering a view is how it learns its figure
 	frame, err := b.frame(ctx, v, counting)
 	if err != nil {
-		return screen{}, err
+		return parts.Screen{}, err
 	}
 	return b.shell.screen(v, page, frame)
 }

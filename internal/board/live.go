@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/copse-dev/copse/internal/board/parts"
 )
 
 const (
@@ -46,7 +48,7 @@ type topic struct {
 	view    View
 	request Request
 	readers map[chan message]bool
-	last    screen
+	last    parts.Screen
 	dirty   bool
 }
 
@@ -110,24 +112,24 @@ func (h *hub) follow(ctx context.Context, v View, r Request, version string, sen
 	if err != nil {
 		return err
 	}
-	if now.version != version {
+	if now.Version != version {
 		version = ""
-		if err := send(reload(now.version)); err != nil {
+		if err := send(reload(now.Version)); err != nil {
 			return err
 		}
 	}
 	h.mu.Lock()
-	if t := h.topics[key]; t != nil && t.last.version == "" {
+	if t := h.topics[key]; t != nil && t.last.Version == "" {
 		t.last = now
 		if t.dirty { // something changed while the page was rendered
 			h.wake()
 		}
-	} else if t != nil && t.last.version != now.version {
+	} else if t != nil && t.last.Version != now.Version {
 		t.dirty = true
 		h.wake()
 	}
 	h.mu.Unlock()
-	if now.version == version {
+	if now.Version == version {
 		// From now on, the page misses no change.
 		if err := send(message{version: version, steps: []byte(`[]`)}); err != nil {
 			return err
@@ -293,7 +295,7 @@ func (h *hub) due() []string {
 	var keys []string
 	for key, t := range h.topics {
 		// A topic without a page has a reader that is about to render it.
-		if t.dirty && t.last.version != "" {
+		if t.dirty && t.last.Version != "" {
 			keys = append(keys, key)
 		}
 	}
@@ -312,20 +314,20 @@ func (h *hub) remake(ctx context.Context, key string) {
 	was := t.last
 	h.mu.Unlock()
 	now, err := h.board.render(ctx, t.view, t.request)
-	if err != nil || now.version == was.version {
+	if err != nil || now.Version == was.Version {
 		return // the next change tries again
 	}
 	var steps bytes.Buffer
 	encoder := json.NewEncoder(&steps)
 	encoder.SetEscapeHTML(false) // the script reads it from the stream, which is not HTML
-	all := changes(was, now)
+	all := parts.Changes(was, now)
 	err = encoder.Encode(all)
 	if err != nil {
 		h.board.o.Logger.Error("the board cannot send an update", "error", err)
 		return
 	}
-	update := message{from: was.version, version: now.version, steps: bytes.TrimSpace(steps.Bytes())}
-	update.again = slices.ContainsFunc(all, func(s step) bool { return s.Op == opReload })
+	update := message{from: was.Version, version: now.Version, steps: bytes.TrimSpace(steps.Bytes())}
+	update.again = slices.ContainsFunc(all, func(s parts.Step) bool { return s.Op == parts.Reload })
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t.last = now

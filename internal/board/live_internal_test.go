@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/board/parts"
 )
 
 // list is a view of rows.
@@ -55,7 +56,7 @@ func TestFollowFromANewerPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return page.version
+		return page.Version
 	}
 	follow := func(version string) func() (ops []string) {
 		got := make(chan message, 16)
@@ -66,7 +67,7 @@ func TestFollowFromANewerPage(t *testing.T) {
 			})
 		}()
 		return func() (ops []string) {
-			var steps []step
+			var steps []parts.Step
 			if err := json.Unmarshal((<-got).steps, &steps); err != nil {
 				t.Error(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/board/parts"
 )
 
 //go:embed shell.tmpl
@@ -50,15 +51,15 @@ type document struct {
 // frame is what is around the content of a page. It can be shown before there is any.
 type frame struct {
 	title    string // of the document
-	top, nav part
+	top, nav parts.Part
 }
 
 // renderer renders the parts of a page.
 type renderer struct{ markup.Renderer }
 
 // leaf renders a part from a template, whose element has the ID.
-func (r *renderer) leaf(id, name string, data any) part {
-	return part{id: id, html: string(r.HTML(name, data))}
+func (r *renderer) leaf(id, name string, data any) parts.Part {
+	return parts.Part{ID: id, HTML: string(r.HTML(name, data))}
 }
 
 // frame renders what is around the content of a view.
@@ -92,76 +93,76 @@ const (
 )
 
 // screen renders the parts of a page.
-func (s *shell) screen(v View, p Page, f frame) (screen, error) {
+func (s *shell) screen(v View, p Page, f frame) (parts.Screen, error) {
 	r := &renderer{markup.Renderer{Kit: s.kit, Templates: s.templates}}
-	main := part{id: "main", before: `<main id="main" tabindex="-1">`, after: `</main>`, parts: []part{
+	main := parts.Part{ID: "main", Before: `<main id="main" tabindex="-1">`, After: `</main>`, Parts: []parts.Part{
 		r.leaf("head", "head", p),
-		{id: "tools", html: `<div id="tools">` + string(p.Tools) + `</div>`},
+		{ID: "tools", HTML: `<div id="tools">` + string(p.Tools) + `</div>`},
 		r.sections(p),
-		{id: "over", html: `<div id="over" aria-hidden="true">` + string(p.Over) + `</div>`},
+		{ID: "over", HTML: `<div id="over" aria-hidden="true">` + string(p.Over) + `</div>`},
 	}}
-	out := screen{app: part{id: "app", before: appBefore, after: appAfter, parts: []part{f.top, f.nav, main, r.detail(p.Detail)}}}
-	out.version = out.fingerprint()
+	out := parts.Screen{App: parts.Part{ID: "app", Before: appBefore, After: appAfter, Parts: []parts.Part{f.top, f.nav, main, r.detail(p.Detail)}}}
+	out.Version = out.Fingerprint()
 	return out, r.Err
 }
 
 // sections renders the list of sections.
-func (r *renderer) sections(p Page) part {
-	list := part{id: "sections", list: true, before: `<div id="sections" class="` + r.Kit.Attribute(p.Class) + `">`, after: `</div>`}
+func (r *renderer) sections(p Page) parts.Part {
+	list := parts.Part{ID: "sections", List: true, Before: `<div id="sections" class="` + r.Kit.Attribute(p.Class) + `">`, After: `</div>`}
 	for _, one := range p.Sections {
-		id := idOf(one.Key)
-		rows := part{id: id + "-rows", list: true, before: `<ul id="` + id + `-rows" class="rows">`, after: `</ul>`}
+		id := parts.IDOf(one.Key)
+		rows := parts.Part{ID: id + "-rows", List: true, Before: `<ul id="` + id + `-rows" class="rows">`, After: `</ul>`}
 		for _, row := range one.Rows {
-			rows.parts = append(rows.parts, r.row(id, row))
+			rows.Parts = append(rows.Parts, r.row(id, row))
 		}
-		frame := part{
-			id:     id,
-			before: `<section id="` + id + `" class="card ` + r.Kit.Attribute(one.Class) + `" aria-label="` + r.Kit.Attribute(one.Label) + `">`,
-			after:  `</section>`,
-			parts: []part{
-				{id: id + "-head", html: `<header id="` + id + `-head">` + string(one.Head) + `</header>`},
+		frame := parts.Part{
+			ID:     id,
+			Before: `<section id="` + id + `" class="card ` + r.Kit.Attribute(one.Class) + `" aria-label="` + r.Kit.Attribute(one.Label) + `">`,
+			After:  `</section>`,
+			Parts: []parts.Part{
+				{ID: id + "-head", HTML: `<header id="` + id + `-head">` + string(one.Head) + `</header>`},
 				rows,
-				{id: id + "-foot", html: `<footer id="` + id + `-foot">` + string(one.Foot) + `</footer>`},
+				{ID: id + "-foot", HTML: `<footer id="` + id + `-foot">` + string(one.Foot) + `</footer>`},
 			},
 		}
 		if len(one.Rows) == 0 {
-			frame.parts = []part{frame.parts[0], frame.parts[2]}
+			frame.Parts = []parts.Part{frame.Parts[0], frame.Parts[2]}
 		}
-		list.parts = append(list.parts, frame)
+		list.Parts = append(list.Parts, frame)
 	}
 	return list
 }
 
 // row renders a row of a section or a block of the panel.
-func (r *renderer) row(of string, row Row) part {
-	id := idOf(of, row.Key)
+func (r *renderer) row(of string, row Row) parts.Part {
+	id := parts.IDOf(of, row.Key)
 	class, current := "row "+row.Class, ""
 	if row.Selected {
 		class, current = class+" selected", ` aria-current="true"`
 	}
 	before := `<li id="` + id + `" class="` + r.Kit.Attribute(strings.TrimSpace(class)) + `"` + current + ` data-row>`
 	if row.Graph == "" {
-		return part{id: id, html: before + string(row.HTML) + `</li>`}
+		return parts.Part{ID: id, HTML: before + string(row.HTML) + `</li>`}
 	}
-	return part{id: id, before: before, after: `</li>`, parts: []part{
-		{id: id + "g", html: `<div id="` + id + `g" class="g">` + string(row.Graph) + `</div>`},
-		{id: id + "c", html: `<div id="` + id + `c">` + string(row.HTML) + `</div>`},
+	return parts.Part{ID: id, Before: before, After: `</li>`, Parts: []parts.Part{
+		{ID: id + "g", HTML: `<div id="` + id + `g" class="g">` + string(row.Graph) + `</div>`},
+		{ID: id + "c", HTML: `<div id="` + id + `c">` + string(row.HTML) + `</div>`},
 	}}
 }
 
 // detail renders the panel.
-func (r *renderer) detail(d *Detail) part {
-	frame := part{id: "detail", before: `<aside id="detail" hidden>`, after: `</aside>`}
+func (r *renderer) detail(d *Detail) parts.Part {
+	frame := parts.Part{ID: "detail", Before: `<aside id="detail" hidden>`, After: `</aside>`}
 	if d == nil {
 		return frame
 	}
-	frame.before = `<aside id="detail" aria-label="` + r.Kit.Attribute(d.Title) + `">`
-	blocks := part{id: "blocks", list: true, before: `<div id="blocks">`, after: `</div>`}
+	frame.Before = `<aside id="detail" aria-label="` + r.Kit.Attribute(d.Title) + `">`
+	blocks := parts.Part{ID: "blocks", List: true, Before: `<div id="blocks">`, After: `</div>`}
 	for _, block := range d.Blocks {
-		id := idOf("blocks", block.Key)
-		blocks.parts = append(blocks.parts, part{id: id, html: `<section id="` + id + `" class="block ` + r.Kit.Attribute(block.Class) + `">` + string(block.HTML) + `</section>`})
+		id := parts.IDOf("blocks", block.Key)
+		blocks.Parts = append(blocks.Parts, parts.Part{ID: id, HTML: `<section id="` + id + `" class="block ` + r.Kit.Attribute(block.Class) + `">` + string(block.HTML) + `</section>`})
 	}
-	frame.parts = []part{r.leaf("detail-head", "detail-head", d), blocks}
+	frame.Parts = []parts.Part{r.leaf("detail-head", "detail-head", d), blocks}
 	return frame
 }
 
@@ -186,22 +187,22 @@ func (s *shell) begin(v View, f frame, d document) ([]byte, error) {
 	head, err := s.kit.Render(s.templates, "document", d)
 	b.WriteString(string(head))
 	b.WriteString(appBefore)
-	b.WriteString(string(f.top.text()))
-	b.WriteString(string(f.nav.text()))
+	b.WriteString(string(f.top.Text()))
+	b.WriteString(string(f.nav.Text()))
 	return b.Bytes(), err
 }
 
 // finish returns the rest of a document: the content of the page.
-func (s *shell) finish(scr screen, notice template.HTML) ([]byte, error) {
+func (s *shell) finish(scr parts.Screen, notice template.HTML) ([]byte, error) {
 	var b bytes.Buffer
-	for _, content := range scr.app.parts[2:] {
-		b.WriteString(string(content.text()))
+	for _, content := range scr.App.Parts[2:] {
+		b.WriteString(string(content.Text()))
 	}
 	b.WriteString(appAfter)
 	end, err := s.kit.Render(s.templates, "end", struct {
 		Version string
 		Notice  template.HTML
-	}{scr.version, notice})
+	}{scr.Version, notice})
 	b.WriteString(string(end))
 	return b.Bytes(), err
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/board/entry"
 	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/board/parts"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/httpguard"
 )
@@ -308,7 +309,7 @@ func (s *Site) answer(ctx context.Context, w http.ResponseWriter, at *mounted, s
 	if ctx.Err() != nil {
 		return
 	}
-	var scr screen
+	var scr parts.Screen
 	if err = got.err; err == nil {
 		scr, err = at.shell.screen(p.View, got.page, frame)
 	}

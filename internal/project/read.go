@@ -1,50 +1,21 @@
 package project
 
 import (
-	"bufio"
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net/http"
-	"strings"
-	"unicode/utf8"
 
-	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/project/excerpt"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-const (
-	// MaxText is the maximum number of displayed bytes of a file.
-	MaxText = 256 << 10
-	// maxCounted is the maximum size of a file whose lines are counted to the end.
-	maxCounted = 64 << 20
-	// maxSkipped is the maximum number of bytes before the first displayed one. Reading them takes
-	// less than a second if the system has them in memory.
-	maxSkipped = 256 << 20
-)
+// MaxText is the maximum number of displayed bytes of a file.
+const MaxText = excerpt.MaxText
 
 // Lines selects lines of a file.
-type Lines struct {
-	// From is the first one, from 1; 0 is 1.
-	From int
-	// Column is the byte of the first line to start from, from 1; 0 is 1.
-	Column int
-	// Max is the maximum number of lines; 0 is as many as fit.
-	Max int
-	// Bytes is the maximum number of bytes; 0 is MaxText.
-	Bytes int
-}
+type Lines = excerpt.Lines
 
 // Text is a part of a file.
-type Text struct {
-	// Content is complete lines of the file, except for a line that alone is too long.
-	Content string
-	// Notice describes the missing part, and how to get it. It is empty if the text is complete.
-	Notice string
-}
+type Text = excerpt.Text
 
 // Read returns lines of a file. The error is [ErrOutside], [ErrGit], a
 // [*NotFoundError] or a [*KindError].
@@ -65,241 +36,12 @@ func (p *Project) Read(ctx context.Context, asked string, lines Lines) (Text, er
 	if err != nil {
 		return Text{}, explain(asked, err)
 	}
-	r := reader{from: max(lines.From, 1), skip: max(lines.Column, 1) - 1, max: lines.Max, bytes: min(cmp.Or(lines.Bytes, MaxText), MaxText), size: info.Size(), count: info.Size() <= maxCounted}
-	err = r.read(ctx, file)
-	if errors.Is(err, errFar) {
-		return Text{}, &KindError{
-			Path: asked, Problem: fmt.Sprintf("has more than %d bytes before line %d, column %d", int64(maxSkipped), r.from, r.skip+1),
-			Remedy: "read_file reads the beginning of a file: use a smaller offset and column, or a program such as tail",
-		}
+	text, err := excerpt.Read(ctx, file, info.Size(), lines)
+	if problem, ok := errors.AsType[*excerpt.Problem](err); ok {
+		return Text{}, &KindError{Path: asked, Problem: problem.What, Remedy: problem.Remedy}
 	}
 	if err != nil {
 		return Text{}, explain(asked, rooted.WithoutPath(err))
 	}
-	if problem := notText(r.head, r.text.Bytes(), r.size); problem != "" {
-		return Text{}, &KindError{Path: asked, Problem: problem}
-	}
-	return r.result(asked)
-}
-
-// reader goes through a file once.
-type reader struct {
-	from, max int
-	skip      int // bytes of the first line
-	bytes     int // at most
-	size      int64
-	count     bool // all lines are counted
-
-	head   []byte // the beginning of the file, to detect its type
-	text   bytes.Buffer
-	passed int64 // bytes read so far
-	shown  int
-	line   int   // lines started so far
-	full   bool  // no more lines fit
-	cut    int64 // the length of a line that alone was too long
-	past   int64 // the length of the first line, if it ends before skip
-}
-
-const headSize = 512
-
-// errFar reports that the first requested line or column is too far from the beginning of a file.
-var errFar = errors.New("the position is too far from the beginning")
-
-func (r *reader) read(ctx context.Context, file io.Reader) error {
-	// Of a growing file, only the part up to its current end is read.
-	in := bufio.NewReaderSize(io.LimitReader(file, r.size), 64<<10)
-	r.head, _ = in.Peek(headSize) // errors appear again below
-	r.head = bytes.Clone(r.head)
-	if err := r.pass(ctx, in); err != nil {
-		return err
-	}
-	begin, length := true, int64(0)
-	for chunks := 0; ; chunks++ {
-		if chunks&0xff == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		chunk, err := in.ReadSlice('\n')
-		if len(chunk) > 0 {
-			if begin {
-				r.line++
-				length = 0
-			}
-			length += int64(len(chunk))
-			begin = chunk[len(chunk)-1] == '\n'
-			r.take(chunk, begin || err == io.EOF, length)
-			if r.passed += int64(len(chunk)); r.shown == 0 && r.text.Len() == 0 && r.passed > maxSkipped {
-				return errFar
-			}
-			if r.full && !r.count {
-				return nil
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return err
-		}
-	}
-}
-
-// pass skips the lines before the first requested one.
-func (r *reader) pass(ctx context.Context, in *bufio.Reader) error {
-	begin := true // the last line has ended
-	for left, blocks := r.from-1, 0; left > 0; blocks++ {
-		if blocks&0xff == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if r.passed > maxSkipped {
-			return errFar
-		}
-		_, err := in.Peek(1)
-		if err == io.EOF {
-			if !begin {
-				r.line++
-			}
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		block, _ := in.Peek(in.Buffered()) // is in the buffer
-		if ends := bytes.Count(block, []byte{'\n'}); ends < left {
-			left -= ends
-			r.line += ends
-			begin = block[len(block)-1] == '\n'
-		} else {
-			rest := block
-			for ; left > 0; left-- {
-				rest = rest[bytes.IndexByte(rest, '\n')+1:]
-				r.line++
-			}
-			block = block[:len(block)-len(rest)]
-		}
-		r.passed += int64(len(block))
-		_, _ = in.Discard(len(block)) // is in the buffer
-	}
-	return nil
-}
-
-// take keeps a piece of the current line, if the result includes the line.
-func (r *reader) take(chunk []byte, end bool, length int64) {
-	switch {
-	case r.line < r.from, r.full:
-		return
-	case r.max > 0 && r.shown == r.max:
-		r.full = true
-		return
-	case r.cut > 0:
-		if r.cut = length; end {
-			r.shown++
-			r.full = true
-		}
-		return
-	}
-	if before := length - int64(len(chunk)); r.line == r.from && before < int64(r.skip) {
-		chunk = chunk[min(int64(r.skip)-before, int64(len(chunk))):]
-		for len(chunk) > 0 && !utf8.RuneStart(chunk[0]) { // a position within a character
-			chunk, r.skip = chunk[1:], r.skip+1
-		}
-		if len(chunk) == 0 {
-			if end {
-				r.past, r.full = length, true
-			}
-			return
-		}
-	}
-	room := r.bytes - r.text.Len()
-	if len(chunk) <= room {
-		r.text.Write(chunk)
-		if end {
-			r.shown++
-		}
-		return
-	}
-	// The line does not fit. The next call shows it, unless it is the first.
-	if r.shown > 0 {
-		before := length - int64(len(chunk)) // of this line, already written
-		r.text.Truncate(r.text.Len() - int(before))
-		r.full = true
-		return
-	}
-	r.text.Write(chunk[:room])
-	r.text.Truncate(len(wholeRunes(r.text.Bytes())))
-	r.cut = length
-	if !r.count {
-		r.cut, end = r.size, true
-	}
-	if end {
-		r.shown++
-		r.full = true
-	}
-}
-
-// wholeRunes returns text without an incomplete character at its end.
-func wholeRunes(text []byte) []byte {
-	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
-		if c := text[len(text)-i]; utf8.RuneStart(c) {
-			if !utf8.FullRune(text[len(text)-i:]) {
-				return text[:len(text)-i]
-			}
-			break
-		}
-	}
-	return text
-}
-
-// result describes what was read.
-func (r *reader) result(asked string) (Text, error) {
-	if r.past > 0 {
-		return Text{}, &KindError{
-			Path: asked, Problem: fmt.Sprintf("has %d bytes in line %d", r.past, r.from), Remedy: fmt.Sprintf("column is %d: use a smaller one", r.skip+1),
-		}
-	}
-	if r.shown == 0 && r.from > 1 {
-		return Text{}, &KindError{Path: asked, Problem: "has " + cleantext.Count(r.line, "line"), Remedy: fmt.Sprintf("offset is %d: use a smaller one", r.from)}
-	}
-	t := Text{Content: r.text.String()}
-	if r.line == 0 {
-		t.Notice = "The file is empty."
-		return t, nil
-	}
-	last := r.from + r.shown - 1
-	var notes []string
-	if r.cut > 0 {
-		end := r.skip + len(t.Content)
-		notes = append(notes, fmt.Sprintf("… line %d: bytes %d to %d of %d shown; continue it with offset=%d, column=%d", last, r.skip+1, end, r.cut, last, end+1))
-	}
-	switch {
-	case !r.count && r.full:
-		notes = append(notes, fmt.Sprintf("… lines %d to %d shown of a file of %d bytes; continue with offset=%d", r.from, last, r.size, last+1))
-	case last < r.line:
-		notes = append(notes, fmt.Sprintf("… %d of %d lines shown; continue with offset=%d", r.shown, r.line, last+1))
-	case r.from > 1:
-		notes = append(notes, fmt.Sprintf("… lines %d to %d of %d shown, the last ones", r.from, last, r.line))
-	}
-	t.Notice = strings.Join(notes, "\n")
-	return t, nil
-}
-
-// notText describes a file that cannot be shown, "" if it can.
-func notText(head, shown []byte, size int64) string {
-	var kind string
-	switch {
-	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
-		kind = "is UTF-16 text; only UTF-8 is supported"
-	case bytes.IndexByte(head, 0) >= 0, bytes.IndexByte(shown, 0) >= 0:
-		kind = "is a binary file"
-		if media, _, _ := strings.Cut(http.DetectContentType(head), ";"); media != "application/octet-stream" && !strings.HasPrefix(media, "text/") {
-			kind += " (" + media + ")"
-		}
-	case !utf8.Valid(shown):
-		kind = "is not UTF-8 text"
-		if media, _, _ := strings.Cut(http.DetectContentType(head), ";"); media != "application/octet-stream" && !strings.HasPrefix(media, "text/") {
-			kind = "is a binary file (" + media + ")"
-		}
-	default:
-		return ""
-	}
-	return fmt.Sprintf("%s of %d bytes", kind, size)
+	return text, nil
 }

@@ -1,4 +1,4 @@
-package board
+package parts
 
 import (
 	"fmt"
@@ -19,9 +19,9 @@ type node struct {
 }
 
 // nodeOf returns the elements of a part.
-func nodeOf(p part) *node {
-	n := &node{id: p.id, text: markup.Settled(p.html + p.before + p.after), list: p.list}
-	for _, one := range p.parts {
+func nodeOf(p Part) *node {
+	n := &node{id: p.ID, text: markup.Settled(p.HTML + p.Before + p.After), list: p.List}
+	for _, one := range p.Parts {
 		n.children = append(n.children, nodeOf(one))
 	}
 	return n
@@ -49,21 +49,21 @@ func (n *node) String() string {
 }
 
 // partWith returns the part with an id, below p.
-func partWith(p part, id string) (part, bool) {
-	if p.id == id {
+func partWith(p Part, id string) (Part, bool) {
+	if p.ID == id {
 		return p, true
 	}
-	for _, one := range p.parts {
+	for _, one := range p.Parts {
 		if found, ok := partWith(one, id); ok {
 			return found, true
 		}
 	}
-	return part{}, false
+	return Part{}, false
 }
 
 // take does what the page's script does with a step. The elements of its html are those of
 // the part in the new page.
-func take(t *rapid.T, page *node, s step, now part) {
+func take(t *rapid.T, page *node, s Step, now Part) {
 	root := &node{children: []*node{page}}
 	parent, at := root.find(s.ID)
 	if parent == nil {
@@ -100,33 +100,33 @@ func take(t *rapid.T, page *node, s step, now part) {
 // The steps from any page to any other make the one out of the other.
 func TestChanges(t *testing.T) {
 	t.Parallel()
-	draw := func(t *rapid.T, name string) screen {
-		list := part{id: "sections", list: true}
+	draw := func(t *rapid.T, name string) Screen {
+		list := Part{ID: "sections", List: true}
 		for _, key := range rapid.Permutation([]int{1, 2, 3}).Draw(t, name)[:rapid.IntRange(0, 3).Draw(t, name)] {
 			id := fmt.Sprintf("s%d", key)
-			rows := part{id: id + "-rows", list: true, before: "<ul>"}
+			rows := Part{ID: id + "-rows", List: true, Before: "<ul>"}
 			for _, row := range rapid.Permutation([]int{1, 2, 3, 4, 5}).Draw(t, name)[:rapid.IntRange(0, 5).Draw(t, name)] {
 				rid := fmt.Sprintf("%s-r%d", id, row)
-				rows.parts = append(rows.parts, part{id: rid, html: fmt.Sprintf("<%s>%d <time x>%d</time>", rid, rapid.IntRange(0, 2).Draw(t, name), rapid.Int().Draw(t, name))})
+				rows.Parts = append(rows.Parts, Part{ID: rid, HTML: fmt.Sprintf("<%s>%d <time x>%d</time>", rid, rapid.IntRange(0, 2).Draw(t, name), rapid.Int().Draw(t, name))})
 			}
-			frame := part{id: id, before: "<" + id + ">", parts: []part{{id: id + "-head", html: fmt.Sprint(rapid.IntRange(0, 1).Draw(t, name))}, rows}}
+			frame := Part{ID: id, Before: "<" + id + ">", Parts: []Part{{ID: id + "-head", HTML: fmt.Sprint(rapid.IntRange(0, 1).Draw(t, name))}, rows}}
 			if rapid.IntRange(0, 4).Draw(t, name) == 0 {
-				frame.parts = frame.parts[:1] // as a section without rows
+				frame.Parts = frame.Parts[:1] // as a section without rows
 			}
-			list.parts = append(list.parts, frame)
+			list.Parts = append(list.Parts, frame)
 		}
-		return screen{app: part{id: "app", parts: []part{list}}}
+		return Screen{App: Part{ID: "app", Parts: []Part{list}}}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		was, now := draw(t, "was"), draw(t, "now")
-		page := nodeOf(was.app)
-		for _, s := range changes(was, now) {
-			take(t, page, s, now.app)
+		page := nodeOf(was.App)
+		for _, s := range Changes(was, now) {
+			take(t, page, s, now.App)
 		}
-		if want := nodeOf(now.app).String(); page.String() != want {
+		if want := nodeOf(now.App).String(); page.String() != want {
 			t.Fatalf("got  %s\nwant %s", page, want)
 		}
-		if was.fingerprint() == now.fingerprint() && len(changes(was, now)) > 0 {
+		if was.Fingerprint() == now.Fingerprint() && len(Changes(was, now)) > 0 {
 			t.Fatal("pages with one version differ")
 		}
 	})
