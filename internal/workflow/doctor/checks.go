@@ -42,7 +42,7 @@ func (d *Doctor) program(context.Context) Finding {
 			Remedy: "Clients that start copse by name do not find it. Add its directory to the PATH, or run `" + d.Words.Install + "`, which writes the full path.",
 		}
 	}
-	if a, b := real(found), real(self); a != b {
+	if a, b := real(found), real(self); a != b && !launches(a, b) {
 		return Finding{Verdict: Failed, Text: fmt.Sprintf("the PATH has another copse, %s, before this one, %s", found, self), Remedy: "Remove one of them."}
 	}
 	return Finding{Verdict: OK, Text: fmt.Sprintf("copse %s at %s", d.Version, found)}

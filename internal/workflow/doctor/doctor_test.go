@@ -27,6 +27,28 @@ func (n noItems) Snapshot(context.Context) (*item.Snapshot, error) { return nil,
 func (n noItems) Config(context.Context) (item.Config, error)      { return item.Config{}, n.err }
 func (noItems) Close() error                                       { return nil }
 
+// The launcher of npm's package on the PATH is not another copse.
+func TestLaunches(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		found, self string
+		want        bool
+	}{
+		{"/p/lib/node_modules/@copse-dev/copse/bin/copse.js", "/p/lib/node_modules/@copse-dev/copse/node_modules/@copse-dev/copse-linux-x64/bin/copse", true},
+		{"/p/lib/node_modules/@copse-dev/copse/bin/copse.js", "/p/lib/node_modules/@copse-dev/copse-linux-x64/bin/copse", true},
+		{"/p/node_modules/.bin/copse.cmd", "/p/node_modules/@copse-dev/copse-win32-x64/bin/copse.exe", true},
+		{"/p/copse.cmd", "/p/node_modules/@copse-dev/copse/node_modules/@copse-dev/copse-win32-x64/bin/copse.exe", true},
+		{"/p/lib/node_modules/@copse-dev/copse/bin/copse.js", "/q/lib/node_modules/@copse-dev/copse-linux-x64/bin/copse", false},
+		{"/p/lib/node_modules/@copse-dev/copse/bin/copse.js", "/usr/bin/copse", false},
+		{"/p/bin/copse.js", "/p/bin/copse", false},
+		{"/usr/local/bin/copse", "/usr/bin/copse", false},
+	} {
+		if got := launches(filepath.FromSlash(test.found), filepath.FromSlash(test.self)); got != test.want {
+			t.Errorf("launches(%q, %q) = %v", test.found, test.self, got)
+		}
+	}
+}
+
 // Remedies name the commands of the surface, and nothing else does.
 func TestWords(t *testing.T) {
 	t.Parallel()
