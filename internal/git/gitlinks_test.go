@@ -3,11 +3,39 @@ package git_test
 import (
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/copse-dev/copse/internal/git/gittest"
 )
+
+// A repository with more submodules than are checked before each command of git is refused.
+func TestManySubmodules(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir := g.Init()
+	g.Commit(dir, "first")
+	commit := strings.TrimSpace(g.Run(dir, "rev-parse", "HEAD"))
+	links := func(n int) {
+		add := []string{"update-index", "--add"}
+		for i := range n {
+			at := filepath.Join(dir, ".git", "modules", strconv.Itoa(i))
+			gittest.Write(t, filepath.Join(at, "HEAD"), commit+"\n")
+			gittest.Write(t, filepath.Join(dir, "s", strconv.Itoa(i), ".git"), "gitdir: "+at+"\n")
+			add = append(add, "--cacheinfo", fmt.Sprintf("160000,%s,s/%d", commit, i))
+		}
+		g.Run(dir, add...)
+	}
+	links(3)
+	if _, err := discover(t, g, dir).Edits(t.Context()); err != nil {
+		t.Errorf("three submodules: %v", err)
+	}
+	links(1001)
+	if _, err := discover(t, g, dir).Edits(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 1000 submodules") {
+		t.Errorf("got %v", err)
+	}
+}
 
 // Submodules that share a git directory cost the checks of one, before each command of git.
 //

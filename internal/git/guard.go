@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -53,6 +54,10 @@ func (g *guard) Settings(ctx context.Context) ([]string, error) {
 	return own.override, g.submodules()
 }
 
+// maxSubmodules is the maximum number of submodules that are checked out. The checks of each take
+// dozens of system calls before every command of git.
+const maxSubmodules = 1000
+
 // submodules checks the files of submodules that git reads: which commit is checked out. Thousands of
 // links can lead to the same directory.
 func (g *guard) submodules() error {
@@ -68,6 +73,12 @@ func (g *guard) submodules() error {
 		dir := discovery.SubmoduleDir(filepath.Join(g.repo.at.Root, filepath.FromSlash(link)))
 		if checked[dir] {
 			continue
+		}
+		if len(checked) > maxSubmodules {
+			return &BrokenError{
+				Path: g.repo.at.Root, Problem: fmt.Sprintf("has more than %d submodules that are checked out", maxSubmodules),
+				Remedy: "run `git submodule deinit` for those that you do not need",
+			}
 		}
 		checked[dir] = true
 		common, err := discovery.CommonDir(dir)
