@@ -217,6 +217,22 @@ func (s *Supervisor) noteMore(list []Worktree, more int) {
 	}
 }
 
+// Unserved returns how many worktrees the limits of repositories leave out.
+func (s *Supervisor) Unserved() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.unserved()
+}
+
+// unserved does the same. The caller holds the lock.
+func (s *Supervisor) unserved() int {
+	sum := 0
+	for _, more := range s.more {
+		sum += more
+	}
+	return sum
+}
+
 // Open serves the worktree that contains dir.
 func (s *Supervisor) Open(ctx context.Context, dir string) (State, error) {
 	w, err := s.o.Repository.Worktree(ctx, dir)
@@ -450,7 +466,9 @@ func (s *Supervisor) apply() {
 	}
 	maps.Copy(wanted, s.opened)
 	for path := range s.closed {
-		if _, ok := wanted[path]; !ok {
+		_, ok := wanted[path]
+		// A limited list can be without a worktree that still exists.
+		if !ok && (s.unserved() == 0 || !isDir(path)) {
 			delete(s.closed, path) // a new one with that path is not closed
 		}
 	}

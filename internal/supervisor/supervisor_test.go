@@ -22,12 +22,24 @@ import (
 type repository struct {
 	mu   sync.Mutex
 	list []supervisor.Worktree
+	more int
+	// changed reports a change to the supervisor.
+	changed func()
+}
+
+// becomes changes the list.
+func (r *repository) becomes(more int, list ...supervisor.Worktree) {
+	r.mu.Lock()
+	r.list, r.more = list, more
+	changed := r.changed
+	r.mu.Unlock()
+	changed()
 }
 
 func (r *repository) Worktrees(context.Context, string, []string) ([]supervisor.Worktree, int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]supervisor.Worktree(nil), r.list...), 0, nil
+	return append([]supervisor.Worktree(nil), r.list...), r.more, nil
 }
 
 func (r *repository) Worktree(_ context.Context, dir string) (supervisor.Worktree, error) {
@@ -41,7 +53,10 @@ func (r *repository) Worktree(_ context.Context, dir string) (supervisor.Worktre
 	return supervisor.Worktree{}, errors.New("no worktree")
 }
 
-func (*repository) Watch(ctx context.Context, _ string, _ func()) error {
+func (r *repository) Watch(ctx context.Context, _ string, changed func()) error {
+	r.mu.Lock()
+	r.changed = changed
+	r.mu.Unlock()
 	<-ctx.Done()
 	return nil
 }
@@ -336,5 +351,38 @@ func TestLoopbackIsAlwaysServed(t *testing.T) {
 				_ = res.Body.Close()
 			}
 		})
+	}
+}
+
+// A closed worktree stays closed while a limited list is without it, and the supervisor says how many
+// worktrees that list leaves out.
+func TestClosedBeyondTheLimit(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "a", "b")
+	s := r.start()
+	if err := s.Join(t.Context(), r.repo.list[0].Path); err != nil {
+		t.Fatal(err)
+	}
+	a, b := r.repo.list[0], r.repo.list[1]
+	if _, err := s.CloseWorktree(t.Context(), b.Path); err != nil {
+		t.Fatal(err)
+	}
+	watched := func() bool { r.repo.mu.Lock(); defer r.repo.mu.Unlock(); return r.repo.changed != nil }
+	for !watched() {
+		time.Sleep(time.Millisecond)
+	}
+	r.repo.becomes(7, a)
+	if got := s.Unserved(); got != 7 {
+		t.Errorf("%d worktrees are left out, want 7", got)
+	}
+	r.repo.becomes(0, a, b)
+	if got := s.Status(); len(got) != 1 || got[0].Path != a.Path {
+		t.Errorf("the closed worktree is served again: %+v", got)
+	}
+	// A new worktree with the path of a removed one is not closed.
+	r.repo.becomes(0, a)
+	r.repo.becomes(0, a, b)
+	if got := s.Status(); len(got) != 2 {
+		t.Errorf("a new worktree is closed: %+v", got)
 	}
 }

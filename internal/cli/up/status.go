@@ -239,6 +239,9 @@ func printStatus(env app.Env, s control.Status) error {
 	if len(s.Worktrees) == 0 {
 		env.Note("note: no worktree is served yet; copse serves each one that `git worktree add` creates here, and `copse open PATH` adds another one")
 	}
+	if s.Unserved > 0 {
+		env.Note("note: " + cleantext.Count(s.Unserved, "less recently used worktree") + " beyond the limit of 50 for a repository; `copse open PATH` serves one")
+	}
 	err := out.Table([]output.Column{{Name: "url"}, {Name: "branch"}, {Name: "worktree", Flexible: true}, {Name: "state", Flexible: true}}, rows)
 	if err == nil && s.Guarded && out.Terminal() && len(s.Worktrees) > 0 {
 		err = out.Line("Clients send the header \"Authorization: Bearer …\" with the token of their server, one of those in %s", filepath.Dir(s.Worktrees[0].TokenFile))

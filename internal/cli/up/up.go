@@ -280,7 +280,7 @@ func serve(ctx context.Context, env app.Env, o options, files servers.Files, dir
 		err = fleet.Move(ctx, dir)
 	}
 	if err == nil {
-		err = announce(ctx, env, control.Status{PID: os.Getpid(), Guarded: !o.noToken, Worktrees: fleet.Status(), Shared: fleet.Shared()}, files, dir)
+		err = announce(ctx, env, control.Status{PID: os.Getpid(), Guarded: !o.noToken, Worktrees: fleet.Status(), Unserved: fleet.Unserved(), Shared: fleet.Shared()}, files, dir)
 	}
 	if err == nil {
 		<-ctx.Done()

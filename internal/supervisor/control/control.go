@@ -48,6 +48,8 @@ type Status struct {
 	// Guarded means that a token is required.
 	Guarded   bool               `json:"guarded"`
 	Worktrees []supervisor.State `json:"worktrees"`
+	// Unserved is the number of less recently used worktrees beyond the limit of a repository.
+	Unserved int `json:"unserved,omitempty"`
 	// Shared is the server that answers for all worktrees.
 	Shared *supervisor.State `json:"shared,omitempty"`
 }
@@ -60,6 +62,7 @@ type Supervisor interface {
 	Move(ctx context.Context, dir string) error
 	Status() []supervisor.State
 	Shared() *supervisor.State
+	Unserved() int
 }
 
 var _ Supervisor = (*supervisor.Supervisor)(nil)
@@ -151,7 +154,7 @@ type Options struct {
 func Serve(l net.Listener, s Supervisor, o Options) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, Status{PID: os.Getpid(), Guarded: o.Guarded, Worktrees: s.Status(), Shared: s.Shared()}, nil)
+		answer(w, Status{PID: os.Getpid(), Guarded: o.Guarded, Worktrees: s.Status(), Unserved: s.Unserved(), Shared: s.Shared()}, nil)
 	})
 	steer := func(do func(context.Context, string) (any, error)) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {

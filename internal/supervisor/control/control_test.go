@@ -26,6 +26,7 @@ func (f *fake) note(what, dir string) error {
 func (f *fake) Join(_ context.Context, dir string) error { return f.note("join", dir) }
 func (f *fake) Move(_ context.Context, dir string) error { return f.note("move", dir) }
 func (*fake) Shared() *supervisor.State                  { return &supervisor.State{MCP: supervisor.MCP{Port: 41}} }
+func (*fake) Unserved() int                              { return 0 }
 func (f *fake) Status() []supervisor.State               { return []supervisor.State{{Path: "/w"}} }
 func (f *fake) Open(_ context.Context, dir string) (supervisor.State, error) {
 	return supervisor.State{Path: dir}, f.note("open", dir)
