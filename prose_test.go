@@ -89,8 +89,7 @@ var avoidedInMessages = []struct{ pattern, write, example string }{
 }
 
 // prose returns the pages that people read, generated ones included, and the templates, scripts, and
-// styles of the web page. The design log is a
-// record, and keeps the words of its time.
+// styles of the web page.
 func prose(t *testing.T) []string {
 	t.Helper()
 	var pages []string
@@ -107,7 +106,7 @@ func prose(t *testing.T) []string {
 	}
 	return slices.DeleteFunc(pages, func(page string) bool {
 		// The page of benchmarks has the names of measured calls, which its data keeps.
-		return filepath.ToSlash(page) == "docs/design-log.md" || filepath.ToSlash(page) == "docs/benchmarks.md"
+		return filepath.ToSlash(page) == "docs/benchmarks.md"
 	})
 }
 

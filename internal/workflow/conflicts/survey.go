@@ -127,7 +127,7 @@ func (g *survey) find(ctx context.Context) error {
 func (g *survey) checkNames(tips []git.Tip) error {
 	for _, name := range g.request.Branches {
 		if !slices.ContainsFunc(tips, func(t git.Tip) bool { return t.Branch() == name }) {
-			return failure.New(failure.NotFound, fmt.Sprintf("Branch '%s' not found", name), "Name local branches only, or none for all in flight.")
+			return failure.New(failure.NotFound, fmt.Sprintf("Branch '%s' not found", name), "Name local branches, or name none to compare all work in flight.")
 		}
 	}
 	return nil
