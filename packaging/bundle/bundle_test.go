@@ -126,11 +126,11 @@ func npmPackages(t *testing.T, directory string) {
 			t.Error(err)
 		}
 	}
-	// The program that clients start is another file than the launcher on the PATH, and the doctor knows.
+	// Clients start a file other than the launcher on the PATH, and the doctor accepts it.
 	doctor := exec.CommandContext(t.Context(), filepath.Join(prefix, "bin", "copse"), "mcp", "doctor")
 	doctor.Env = append(os.Environ(), "HOME="+t.TempDir(), "PATH="+filepath.Join(prefix, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	doctor.Dir = dir
-	if found, _ := doctor.Output(); !strings.HasPrefix(string(found), "ok\tprogram\tcopse v"+version+" at ") { // it is no repository
+	if found, _ := doctor.Output(); !strings.HasPrefix(string(found), "ok\tprogram\tcopse v"+version+" at ") { // the directory is not a repository
 		t.Errorf("the doctor prints %s", found)
 	}
 	cmd := exec.CommandContext(t.Context(), program, "nothing")

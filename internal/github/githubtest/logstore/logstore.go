@@ -1,5 +1,5 @@
-// Package logstore is the store of logs beside the test server of GitHub: another server, which opens
-// a log to whoever has its secret address.
+// Package logstore is the store of logs beside the test server of GitHub: another server, which returns
+// a log to every client with its secret address.
 package logstore
 
 import (
