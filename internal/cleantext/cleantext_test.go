@@ -261,3 +261,18 @@ func BenchmarkLine(b *testing.B) {
 		})
 	}
 }
+
+func TestHead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		s    string
+		n    int
+		want string
+	}{
+		{"", 3, ""}, {"abc", 3, "abc"}, {"abcd", 3, "abc"}, {"abö", 3, "ab"}, {"ab\xff", 5, "ab"}, {"\xffabc", 2, "a"}, {"abc", 0, ""},
+	} {
+		if got := cleantext.Head(c.s, c.n); got != c.want {
+			t.Errorf("Head(%q, %d) is %q, want %q", c.s, c.n, got, c.want)
+		}
+	}
+}

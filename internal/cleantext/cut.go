@@ -75,3 +75,12 @@ func regionals(s string) int {
 	}
 	return n
 }
+
+// Head returns the beginning of a text, of at most n bytes and valid UTF-8, for names that others
+// choose and that copse stores.
+func Head(s string, n int) string {
+	if len(s) <= n && utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s[:min(n, len(s))], "")
+}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/userdir"
 )
@@ -51,6 +52,8 @@ const (
 	lock   = ".lock"
 	// maxFile is the maximum size of the file.
 	maxFile = 256 << 10
+	// maxName is the size in bytes of the longest name of a client or a tool.
+	maxName = 200
 	// maxServers is the maximum number of files to read.
 	maxServers = 500
 	// maxClients is the maximum number of clients in one server's file.
@@ -94,8 +97,9 @@ func (r *Register) Seen(name, worktree, tool string) {
 	if r.closed {
 		return
 	}
+	name = cleantext.Head(name, maxName)
 	key := [2]string{name, worktree}
-	r.clients[key] = Client{Name: name, Worktree: worktree, Tool: cmp.Or(tool, r.clients[key].Tool), At: r.now().UTC().Truncate(time.Second)}
+	r.clients[key] = Client{Name: name, Worktree: worktree, Tool: cmp.Or(cleantext.Head(tool, maxName), r.clients[key].Tool), At: r.now().UTC().Truncate(time.Second)}
 	if r.pending {
 		return
 	}
@@ -122,6 +126,10 @@ func (r *Register) flush() {
 	slices.SortFunc(s.Clients, func(a, b Client) int { return b.At.Compare(a.At) })
 	s.Clients = s.Clients[:min(len(s.Clients), maxClients)]
 	data, err := json.Marshal(s)
+	for err == nil && len(data) > maxFile { // no reader would read it
+		s.Clients = s.Clients[:len(s.Clients)/2]
+		data, err = json.Marshal(s)
+	}
 	if err != nil {
 		return
 	}

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,6 +89,30 @@ func TestRegister(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// The file is never larger than readers accept, whatever clients call themselves.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run", "presence")
+	now := time.Now()
+	r := presence.NewRegister(dir, func() time.Time { return now })
+	for i := range 100 {
+		worktree := "/" + strings.Repeat("w", 4000) + strconv.Itoa(i)
+		r.Seen(strings.Repeat("n", 300_000), worktree, strings.Repeat("t", 300_000))
+	}
+	now = now.Add(time.Second)
+	r.Seen("good", "/a", "claim_item")
+	var clients []presence.Client
+	for deadline := time.Now().Add(30 * time.Second); (len(clients) < 2 || clients[0].Name != "good") && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		clients = presence.List(dir, now)
+	}
+	if len(clients) < 2 || clients[0].Name != "good" || len(clients[1].Name) != 200 || len(clients[1].Tool) != 200 {
+		t.Errorf("%d clients, without the one with the latest call, or with a long name", len(clients))
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -27,8 +27,14 @@ type Agent struct {
 
 type agentKey struct{}
 
-// WithAgent returns a context for the calls of an agent to a store.
+// maxName is the size in bytes of the longest stored name. A client chooses its name, which is in
+// each of its claims and in each line of a history.
+const maxName = 200
+
+// WithAgent returns a context for the calls of an agent to a store. It keeps the beginning of a long
+// name.
 func WithAgent(ctx context.Context, a Agent) context.Context {
+	a.Name = cleantext.Head(a.Name, maxName)
 	return context.WithValue(ctx, agentKey{}, a)
 }
 

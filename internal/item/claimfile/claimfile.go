@@ -50,11 +50,14 @@ func Key(id item.ID, created string) string {
 	return id.String() + "-" + stamp[:min(len(stamp), maxStamp)]
 }
 
-// Text returns the content of a file.
+// Text returns the content of a file. A claim that no reader would read is an error.
 func (r Record) Text() (string, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return "", fmt.Errorf("write a claim: %w", err)
+	}
+	if len(data) >= MaxSize {
+		return "", fmt.Errorf("write a claim: it would have %d bytes, and the limit is %d", len(data)+1, MaxSize)
 	}
 	return string(data) + "\n", nil
 }

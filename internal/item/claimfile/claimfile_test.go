@@ -1,12 +1,27 @@
 package claimfile_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/claimfile"
 )
+
+// A claim that no reader would accept is not written.
+func TestLargeClaim(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+	r := claimfile.Record{Item: 1, Created: "2026-11-22T09:00:00.000Z", Claim: claim.Claim{Since: at, Renewed: at, Expires: at}}
+	for n, want := range map[int]bool{60_000: true, 70_000: false} {
+		r.Holder.Worktree = "/" + strings.Repeat("w", n)
+		text, err := r.Text()
+		if _, read := claimfile.Parse(claimfile.Name(r.Item, r.Created), text, at); (err == nil) != want || read != want {
+			t.Errorf("%d bytes: %v, and read: %v", n, err, read)
+		}
+	}
+}
 
 // Of two clones that change a claim the one whose change is published is right, but for what it
 // does not contradict: a renewal, and a claim that ended.

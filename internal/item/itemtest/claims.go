@@ -73,6 +73,15 @@ func testClaim(t *testing.T, p Project) {
 	}
 	diff(t, "claims", map[item.ID]string{}, bob.held())
 	bob.claim(storage.ClaimRequest{ID: 1})
+
+	// A client chooses its name, and holds what it claims.
+	named := Agent("eve")
+	named.Name = strings.Repeat("n", 100_000)
+	long := p.as(t, named)
+	long.claim(storage.ClaimRequest{ID: long.create(item.Draft{Title: "z"}).ID})
+	if _, err := bob.Claim(bob.ctx, storage.ClaimRequest{ID: 2}); err == nil || !strings.Contains(err.Error(), `is claimed by "nnnn`) {
+		t.Errorf("the holder has a long name: %v", err)
+	}
 }
 
 func testClaimBest(t *testing.T, p Project) {

@@ -22,7 +22,7 @@ const (
 func (w *Writer) checkSize() error {
 	for _, part := range []struct {
 		what, table, of, column string
-		rows, bytes, each   int64
+		rows, bytes, each       int64
 	}{
 		{"configuration", "copse.project", " where id = $1", "original", 1, row.MaxLong, row.MaxLong},
 		{"item", "copse.item", " where project_id = $1", "original", maxArchivedItems, maxArchived, row.MaxLong},
