@@ -86,7 +86,7 @@ func readNames(t *testing.T) (product, tests map[string]bool, declared map[strin
 		if err != nil {
 			return err
 		}
-		ofTests := within(module+"/"+dir, "internal/test") || strings.HasSuffix(dir, "test")
+		ofTests := within(module+"/"+dir, "internal/test") || strings.Contains(dir+"/", "test/")
 		used := product
 		if ofTests || strings.HasSuffix(name, "_test.go") {
 			used = tests

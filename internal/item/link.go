@@ -17,60 +17,8 @@ type Link struct {
 	PullRequest string
 }
 
-// The keys of a link's file, in their order.
-const (
-	linkItem        = "item"
-	linkBranch      = "branch"
-	linkWorktree    = "worktree"
-	linkPullRequest = "pull_request"
-)
-
-// ParseLink reads the file of a link: lines "key: value". Of a repeated key, as after a merge of
-// two texts, the last value is used; other lines are ignored.
-func ParseLink(text string) Link {
-	var l Link
-	for line := range strings.Lines(text) {
-		key, value, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
-		value = strings.TrimSpace(value)
-		switch key {
-		case linkBranch:
-			if !noBranch.Get().MatchString(value) { // it becomes an argument of git
-				l.Branch = value
-			}
-		case linkWorktree:
-			l.Worktree = value
-		case linkPullRequest:
-			l.PullRequest = value
-		}
-	}
-	return l
-}
-
-// LinkedItem returns the number that the file of a link has for a person, 0 if it has
-// none. The item can have another number now.
-func LinkedItem(text string) ID {
-	for line := range strings.Lines(text) {
-		if key, value, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":"); key == linkItem {
-			if id, err := ParseID(strings.TrimSpace(value)); err == nil {
-				return id
-			}
-		}
-	}
-	return 0
-}
-
-// Text returns the file of a link. The number of the item is for people: it is not read, because it
-// can change.
-func (l Link) Text(id ID) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d\n", linkItem, id)
-	for _, line := range [][2]string{{linkBranch, l.Branch}, {linkWorktree, l.Worktree}, {linkPullRequest, l.PullRequest}} {
-		if line[1] != "" {
-			fmt.Fprintf(&b, "%s: %s\n", line[0], line[1])
-		}
-	}
-	return b.String()
-}
+// ValidBranch reports whether git allows the name of a branch, which becomes an argument of git.
+func ValidBranch(name string) bool { return !noBranch.Get().MatchString(name) }
 
 // With returns the link with the values of a patch.
 func (l Link) With(p Patch) Link {
@@ -95,13 +43,13 @@ var (
 
 // checkLink checks the parts of a link in a patch, and returns the link to store.
 func (p Patch) checkLink() (Patch, error) {
-	if p.Branch != nil && (noBranch.Get().MatchString(*p.Branch) || len(*p.Branch) > maxLinkText || !utf8.ValidString(*p.Branch)) {
-		return Patch{}, &InvalidError{Field: linkBranch, Problem: fmt.Sprintf("Invalid branch %q: git does not allow this name", shorten(*p.Branch))}
+	if p.Branch != nil && (!ValidBranch(*p.Branch) || len(*p.Branch) > maxLinkText || !utf8.ValidString(*p.Branch)) {
+		return Patch{}, &InvalidError{Field: "branch", Problem: fmt.Sprintf("Invalid branch %q: git does not allow this name", shorten(*p.Branch))}
 	}
 	if p.Worktree != nil {
 		path := strings.TrimSpace(*p.Worktree)
 		if len(path) > maxLinkText || !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl) {
-			return Patch{}, &InvalidError{Field: linkWorktree, Problem: "Invalid worktree: use the path of a directory, on one line"}
+			return Patch{}, &InvalidError{Field: "worktree", Problem: "Invalid worktree: use the path of a directory, on one line"}
 		}
 		p.Worktree = &path
 	}
@@ -112,7 +60,7 @@ func (p Patch) checkLink() (Patch, error) {
 		}
 		if m == nil {
 			return Patch{}, &InvalidError{
-				Field:   linkPullRequest,
+				Field:   "pull_request",
 				Problem: fmt.Sprintf("Invalid pull request %q. Use a number, owner/name#12, or the URL of a pull request", shorten(*p.PullRequest)),
 			}
 		}

@@ -6,26 +6,6 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 )
 
-func TestLinkText(t *testing.T) {
-	t.Parallel()
-	for _, l := range []item.Link{
-		{},
-		{Branch: "a/b", Worktree: "/x y: z", PullRequest: "o/r#12"},
-		{PullRequest: "7"},
-	} {
-		if got := item.ParseLink(l.Text(3)); got != l {
-			t.Errorf("%+v is read as %+v", l, got)
-		}
-	}
-	merged := "item: 3\nbranch: a\nbranch: b\r\nother: x\nno line\npull_request: 7\n"
-	if got, want := item.ParseLink(merged), (item.Link{Branch: "b", PullRequest: "7"}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-	if got := item.ParseLink("branch: --orphan\n"); got != (item.Link{}) {
-		t.Errorf("an option is taken for a branch: %+v", got)
-	}
-}
-
 func TestLinkIsChecked(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{

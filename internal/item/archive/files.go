@@ -11,6 +11,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/changes"
+	"github.com/copse-dev/copse/internal/item/linkfile"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
@@ -52,9 +53,9 @@ func Read(files map[string]string, histories map[item.ID][]changes.Change, link 
 		}
 		if name, ok := link(r.Created); ok {
 			if text, ok := files[name]; ok {
-				r.Link = item.ParseLink(text)
+				r.Link = linkfile.Parse(text)
 				// A file with other data remains unchanged.
-				if r.Link.Text(id) == text {
+				if linkfile.Text(r.Link, id) == text {
 					delete(a.Files, name)
 				}
 			}
@@ -166,7 +167,7 @@ func (a Archive) Write(link LinkName) (map[string]string, error) {
 		files[path.Join(dir, r.ID.String()+extension)] = text
 		name, ok := link(r.Created)
 		if _, kept := files[name]; ok && !kept && r.Link != (item.Link{}) {
-			files[name] = r.Link.Text(r.ID)
+			files[name] = linkfile.Text(r.Link, r.ID)
 		}
 	}
 	return files, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemdir"
+	"github.com/copse-dev/copse/internal/item/linkfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
@@ -46,7 +47,7 @@ func ReadLink(root *os.Root, created string) item.Link {
 	if err != nil {
 		return item.Link{}
 	}
-	return item.ParseLink(text)
+	return linkfile.Parse(text)
 }
 
 // WriteLink changes the link of an item as a patch says, and returns the link.
@@ -66,7 +67,7 @@ func WriteLink(tx *lockedstore.Tx, it item.Item, p item.Patch) (item.Link, error
 	if err := tx.MakeDir(Links); err != nil {
 		return old, err
 	}
-	return link, tx.Write(lockedstore.File{Name: name, Data: []byte(link.Text(it.ID))})
+	return link, tx.Write(lockedstore.File{Name: name, Data: []byte(linkfile.Text(link, it.ID))})
 }
 
 // RemoveLink removes the link of an item that is gone for good.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/linkfile"
 )
 
 // Scalar merges a value. Where both sides changed it, that is the greater one.
@@ -93,7 +94,7 @@ func CompareTimes(a, b string) int {
 
 // Link merges the file that says where the work on an item is.
 func Link(base, ours, theirs string) string {
-	b, o, t := item.ParseLink(base), item.ParseLink(ours), item.ParseLink(theirs)
+	b, o, t := linkfile.Parse(base), linkfile.Parse(ours), linkfile.Parse(theirs)
 	var merged item.Link
 	for _, field := range []struct {
 		base, ours, theirs string
@@ -107,7 +108,7 @@ func Link(base, ours, theirs string) string {
 	}
 	// The number is for people. It is the higher one: an item that gives way to another
 	// gets a number that is free.
-	return merged.Text(max(item.LinkedItem(ours), item.LinkedItem(theirs)))
+	return linkfile.Text(merged, max(linkfile.Item(ours), linkfile.Item(theirs)))
 }
 
 // Edited reports whether two versions of an item differ in more than their relations and
