@@ -104,6 +104,10 @@ func (d Dir) Write(commonDir string, l List) error {
 	}
 	l.Version, l.Pulls = version, l.Pulls[:min(len(l.Pulls), MaxPulls)]
 	data, err := json.Marshal(l)
+	for err == nil && len(data) > maxFile { // nobody would read it
+		l.Pulls = l.Pulls[:len(l.Pulls)/2]
+		data, err = json.Marshal(l)
+	}
 	if err != nil {
 		return err
 	}

@@ -126,6 +126,9 @@ func (t Trash) perform(p pending) error {
 	if err != nil {
 		return err
 	}
+	if len(data) >= layout.MaxOwnFile { // Finish would not read it
+		return fmt.Errorf("too many items refer to the item to change it at once: their list has %d bytes, and the limit is %d", len(data), layout.MaxOwnFile)
+	}
 	id, from, to := p.steps()
 	if err := t.Tx.MakeDir(to); err != nil {
 		return err
