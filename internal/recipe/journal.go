@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,6 +51,9 @@ const (
 	// tailLines and maxTail limit the stored output.
 	tailLines = 20
 	maxTail   = 4 << 10
+	// maxStored limits the stored arguments. Readers refuse a record of more than maxRecord, and JSON
+	// needs up to six bytes for one.
+	maxStored = 4 << 10
 
 	maxRecord = 64 << 10
 )
@@ -81,11 +85,22 @@ func (j *Journal) Redacted(redact, part func(string) string) *Journal {
 	return j
 }
 
-// clean returns arguments in their stored form.
+// clean returns arguments in their stored form, which is for display: no more than maxStored bytes
+// together, and a note in place of the rest.
 func (j *Journal) clean(args []string) []string {
 	var kept []string
-	for _, arg := range args {
-		kept = append(kept, j.text(arg))
+	room := maxStored
+	for i, arg := range args {
+		arg = j.text(arg)
+		if len(arg) > room {
+			kept = append(kept, strings.ToValidUTF8(arg[:room], "")+"…")
+			if more := len(args) - i - 1; more > 0 {
+				kept = append(kept, fmt.Sprintf("… and %d more", more))
+			}
+			return kept
+		}
+		room -= len(arg)
+		kept = append(kept, arg)
 	}
 	return kept
 }

@@ -89,18 +89,41 @@ func (r Recipe) Usage() string {
 	return b.String()
 }
 
-// maxArgument is the maximum length of an argument of a program on Linux.
-const maxArgument = 128<<10 - 1
+const (
+	// maxArgument is the maximum length of an argument of a program on Linux, and here that of all
+	// arguments together.
+	maxArgument = 128<<10 - 1
+	// maxArguments is the maximum number of arguments.
+	maxArguments = 1000
+)
+
+// receivable returns what is wrong with arguments that no program can receive, and with those beyond
+// the limits; "" for others.
+func receivable(args []string) string {
+	const instead = "and at most %d are allowed; write the text to a file, and pass its name"
+	if len(args) > maxArguments {
+		return fmt.Sprintf("there are %d arguments, "+instead, len(args), maxArguments)
+	}
+	together := 0
+	for i, arg := range args {
+		if strings.ContainsRune(arg, 0) {
+			return fmt.Sprintf("argument %d contains a null byte, which no program can receive; remove it", i+1)
+		}
+		if len(arg) > maxArgument {
+			return fmt.Sprintf("argument %d has %d bytes, "+instead, i+1, len(arg), maxArgument)
+		}
+		together += len(arg)
+	}
+	if together > maxArgument {
+		return fmt.Sprintf("the arguments have %d bytes together, "+instead, together, maxArgument)
+	}
+	return ""
+}
 
 // accepts checks the arguments and their number. Options are left to just.
 func (r Recipe) accepts(args []string) error {
-	for i, arg := range args {
-		if strings.ContainsRune(arg, 0) {
-			return &ArgumentsError{Recipe: r, Given: len(args), Problem: fmt.Sprintf("argument %d contains a null byte, which no program can receive; remove it", i+1)}
-		}
-		if len(arg) > maxArgument {
-			return &ArgumentsError{Recipe: r, Given: len(args), Problem: fmt.Sprintf("argument %d has %d bytes, and at most %d are allowed; write the text to a file, and pass its name", i+1, len(arg), maxArgument)}
-		}
+	if problem := receivable(args); problem != "" {
+		return &ArgumentsError{Recipe: r, Given: len(args), Problem: problem}
 	}
 	minimum, maximum := 0, 0
 	for _, p := range r.Parameters {
