@@ -1,5 +1,5 @@
 // Package regular reads files at absolute paths where a stranger may have put
-// something else, and never waits or reads without end.
+// something else, and never waits or reads indefinitely.
 //
 // [Read] returns the content of a file, [Open] an open file. Both guarantee that
 //

@@ -278,7 +278,7 @@ func TestBrokenGate(t *testing.T) {
 	r.hold("127.0.0.1", r.first)
 }
 
-// Ports that are lost would make all worktrees move without a word.
+// If the ports were lost, all worktrees would silently move.
 func TestBrokenPorts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "a")

@@ -8,7 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// A program that reads a line without end gets no more memory than it may have.
+// A program that reads an endless line gets no more memory than it may have.
 func TestMaxMemory(t *testing.T) {
 	t.Parallel()
 	env := xec.Env{"PATH=/usr/bin:/bin", "LC_ALL=C"}

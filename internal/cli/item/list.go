@@ -43,7 +43,7 @@ func (o *listOptions) add(c cli, cmd *cobra.Command) {
 
 // addReady adds the flag for items that can be started.
 func (o *listOptions) addReady(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.filter.Ready, "ready", false, "list only items that are not done and not blocked")
+	cmd.Flags().BoolVar(&o.filter.Ready, "ready", false, "list only items on which work can begin")
 }
 
 // read reads the items, and prints warnings about them.
@@ -163,7 +163,7 @@ func (c cli) ready() *cobra.Command {
 	o := listOptions{filter: item.Filter{Ready: true}}
 	return o.listing(c, &cobra.Command{
 		Use:     "ready",
-		Short:   "List items that can be started: not done and not blocked",
+		Short:   "List items on which work can begin: not done, blocked, claimed, or in progress with an assignee",
 		Example: "  " + c.Program + " ready --assignee ada",
 		Args:    app.NoArgs,
 	})

@@ -146,8 +146,8 @@ func (c cli) undo() *cobra.Command {
 		Long: `Undo the latest change of an item, or the CHANGE that "log" names: restore the old values
 of an update, remove a comment, restore a deleted item, or move a new item to the trash.
 Later changes to other fields stay. If somebody has changed a field again, the command
-fails and names that agent. An undo is a change in the history, which you can undo. A change of an
-item that another agent holds is refused without --steal.`,
+fails and names that agent. An undo is a change in the history, which you can undo. If another
+agent holds the item, the command requires --steal.`,
 		Example: fmt.Sprintf("  %[1]s undo 3\n  %[1]s undo 3 k3f9a2mq\n  %[1]s undo 3 --steal", c.Program),
 		Args:    app.Args(1, 2, "ID, or ID and CHANGE"), ValidArgsFunction: c.CompleteItem,
 	}

@@ -28,7 +28,7 @@ func project(t *testing.T) string {
 	return dir
 }
 
-// An open pipe without a word in it, as programs leave to those they start, holds
+// An open pipe without input, as programs leave to those they start, holds
 // nothing up, and it is said that it was left alone.
 func TestSilentPipe(t *testing.T) {
 	t.Parallel()

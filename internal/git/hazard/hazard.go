@@ -1,5 +1,5 @@
 // Package hazard finds the files of a repository that the git program would wait for, or read
-// without end: named pipes, devices, files of absurd size, and links to them.
+// indefinitely: named pipes, devices, files of absurd size, and links to them.
 //
 // Git opens what it finds. A named pipe then keeps it waiting forever for a writer, and a link to
 // /dev/zero fills the memory. Before git starts, [Checker.Check] examines the files that git reads

@@ -292,7 +292,7 @@ func TestBothSidesMerged(t *testing.T) {
 	diff(t, "items", "items/1.md a1 backlog\nitems/2.md a2 backlog parent 1\nitems/3.md b1 backlog\nitems/4.md b2 backlog parent 3", m.outline())
 }
 
-// A deleted item and another of its number, which git merges without a word.
+// A deleted item and another of its number, which git merges silently.
 func TestTrashAndItemShareANumber(t *testing.T) {
 	t.Parallel()
 	base := newStore(t)

@@ -54,7 +54,7 @@ func TestHostileServer(t *testing.T) {
 				_, _ = s.Receive()
 			}
 		}, "more than this program reads"},
-		"rows without end": {func(s *postgrestest.Session, sent *atomic.Int64) {
+		"endless rows": {func(s *postgrestest.Session, sent *atomic.Int64) {
 			if s.Ready() == nil {
 				s.Send(&pgproto3.ParseComplete{})
 				s.Send(&pgproto3.BindComplete{})
@@ -63,15 +63,15 @@ func TestHostileServer(t *testing.T) {
 				endless(s, sent, &pgproto3.DataRow{Values: [][]byte{[]byte(strings.Repeat("1", 10_000))}})
 			}
 		}, ""},
-		"notices without end": {func(s *postgrestest.Session, sent *atomic.Int64) {
+		"endless notices": {func(s *postgrestest.Session, sent *atomic.Int64) {
 			if s.Ready() == nil {
 				endless(s, sent, &pgproto3.NoticeResponse{Severity: "NOTICE", Message: strings.Repeat("x", 10_000)})
 			}
 		}, "more than this program reads"},
-		"parameters without end": {func(s *postgrestest.Session, sent *atomic.Int64) {
+		"endless parameters": {func(s *postgrestest.Session, sent *atomic.Int64) {
 			endless(s, sent, &pgproto3.ParameterStatus{Name: "x", Value: strings.Repeat("x", 10_000)})
 		}, "more than this program reads"},
-		"announcements without end": {func(s *postgrestest.Session, sent *atomic.Int64) {
+		"endless announcements": {func(s *postgrestest.Session, sent *atomic.Int64) {
 			if s.Ready() == nil {
 				endless(s, sent, &pgproto3.NotificationResponse{Channel: "copse", Payload: strings.Repeat("1", 7000)})
 			}

@@ -13,7 +13,7 @@
 //     can do it;
 //   - no statement depends on the session that it runs in: a pooler may give each transaction
 //     another one. Only a direct connection to the server has prepared statements;
-//   - if a server sends without end, or stays silent, the call fails after a limited amount and
+//   - if a server never stops sending, or stays silent, the call fails after a limited amount and
 //     time.
 //
 // Text of the server is foreign: errors contain it clean and short. [Store.Migrate] creates the

@@ -8,7 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/git/sidebranch"
 )
 
-// A remote can say without end that somebody else was faster.
+// A remote can claim forever that somebody else was faster.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

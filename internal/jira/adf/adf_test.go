@@ -207,7 +207,7 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
-// TestDeep keeps the text of documents that nest without end.
+// TestDeep keeps the text of documents that nest very deeply.
 func TestDeep(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"blockquote", "bulletList", "listItem", "table", "paragraph", "panel", "hologram", "taskItem", "tableCell"} {

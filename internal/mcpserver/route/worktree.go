@@ -27,7 +27,7 @@ import (
 //
 // A call can name one with the argument "worktree". Without it the server asks where the
 // client's session is: Codex says so in each call, and a client with roots is asked in each
-// call, because Claude Code moves to another worktree without a word.
+// call, because Claude Code moves to another worktree without notice.
 type Worktrees interface {
 	// Find returns the worktree of a call. named is what the call asks for, "" for nothing.
 	// dirs are the absolute paths of the directories that the client's session is in, the

@@ -124,7 +124,7 @@ in this worktree, or in a new one with --worktree. With --run, also run the comm
 
 The claim is like that of "claim". An assistant in the worktree can use it: it can take the item
 over, finish it, and release it. A linked item keeps its branch. No hook or filter of the
-repository runs. An item that another agent holds is refused.`,
+repository runs. The command fails if another agent holds the item.`,
 		Example: fmt.Sprintf("  %[1]s start 3\n  %[1]s start 3 --worktree --run", c.Program),
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 	}

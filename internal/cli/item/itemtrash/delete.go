@@ -40,8 +40,8 @@ func (c cli) delete() *cobra.Command {
 		Short: "Delete an item",
 		Long: `Move an item to the trash of the project. Its children lose their parent, and other items no
 longer depend on it. "restore" restores the item and these relations. At a terminal, the command
-shows the effects and asks; elsewhere, pass --yes. An item that another agent holds is refused
-without --steal.`,
+shows the effects and asks; elsewhere, pass --yes. If another agent holds the item, the
+command requires --steal.`,
 		Example: fmt.Sprintf("  %[1]s delete 3 --yes\n  %[1]s delete 2 --yes --steal", c.Program),
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 		RunE: c.Run(func(ctx context.Context, s storage.Store, args []string) error {
