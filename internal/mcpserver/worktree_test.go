@@ -219,4 +219,11 @@ func TestWorktreeArgument(t *testing.T) {
 	if line := c.line(); json.Unmarshal([]byte(line), &answer) != nil || !answer.Result.IsError || !strings.Contains(line, "must be a string") {
 		t.Errorf("got %s", line)
 	}
+	for _, none := range []string{"null", `""`, "0"} {
+		c.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"where","arguments":{"worktree":` + none + `}}}`)
+		answer.Result.IsError = false
+		if line := c.line(); json.Unmarshal([]byte(line), &answer) != nil || answer.Result.IsError {
+			t.Errorf("%s: got %s", none, line)
+		}
+	}
 }

@@ -28,7 +28,7 @@ func (e *ArgumentError) Error() string { return e.Message }
 
 // decode checks raw against the fields and fills the struct that into points to. null counts as
 // absent, and so do 0 and "" if they cannot be valid values: some clients send a value for every
-// argument. "" is also an empty list.
+// argument. Both are also an empty list, and 0 is an empty text.
 func (in input) decode(raw json.RawMessage, into any) error {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
@@ -70,8 +70,11 @@ func (f field) plain(value json.RawMessage) json.RawMessage {
 	switch {
 	case f.jsonType == "integer":
 		return plainInteger(value)
-	case f.jsonType == "array" && !f.own && !f.required && string(value) == `""`:
+	case f.required || string(value) != `""` && string(value) != "0":
+	case f.jsonType == "array" && !f.own:
 		return json.RawMessage("[]")
+	case f.jsonType == "string":
+		return json.RawMessage(`""`)
 	}
 	return value
 }
@@ -82,12 +85,14 @@ func (f field) none(value json.RawMessage) bool {
 	if f.required || f.nullable {
 		return false
 	}
-	numeric := f.jsonType == "integer" || f.jsonType == "number"
-	switch string(value) {
-	case `""`:
-		return numeric || f.jsonType == "boolean" || f.jsonType == "string" && len(f.enum) > 0
-	case "0":
-		return numeric && (f.own || f.min != nil && *f.min > 0)
+	blank, zero := string(value) == `""`, string(value) == "0"
+	switch f.jsonType {
+	case "integer", "number":
+		return blank || zero && (f.own || f.noZero || f.min != nil && *f.min > 0)
+	case "boolean", "object":
+		return blank || zero
+	case "string":
+		return blank && len(f.enum) > 0
 	}
 	return false
 }

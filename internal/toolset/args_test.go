@@ -60,6 +60,8 @@ func TestArguments(t *testing.T) {
 		"\"\" is none":       {`{"name":"a","state":"","pr":"","all":"","limit":0}`, `{"got":{"name":"a"}}`},
 		"\"\" is no element": {`{"name":"a","tags":"","parts":""}`, `{"got":{"name":"a"}}`},
 
+		"0 is none": {`{"name":"a","state":0,"pr":0,"tags":0,"all":0,"parts":0,"limit":"0"}`, `{"got":{"name":"a"}}`},
+
 		"none":             {``, `Missing required argument "name" (a string)`},
 		"null":             {`null`, `Missing required argument "name" (a string)`},
 		"required is null": {`{"name":null}`, `Missing required argument "name" (a string)`},
@@ -83,6 +85,7 @@ func TestArguments(t *testing.T) {
 		"leading zero":     {`{"name":"a","limit":"05"}`, `Argument "limit" must be an integer from 1 to 100, got the string "05"`},
 		"digits too large": {`{"name":"a","limit":"500"}`, `Argument "limit" must be an integer from 1 to 100, got 500`},
 		"signed digits":    {`{"name":"a","pr":"-1"}`, `Argument "pr" must be an integer of at least 1, got the string "-1"`},
+		"zero for a name":  {`{"name":0}`, `Argument "name" must be a string, got 0`},
 		"list of numbers":  {`{"name":"a","tags":[1]}`, `Argument "tags" must be a list of strings, got the list [1]`},
 		"not a boolean":    {`{"name":"a","all":"yes"}`, `Argument "all" must be true or false, got the string "yes"`},
 	} {

@@ -22,6 +22,7 @@ type field struct {
 	required    bool
 	nullable    bool // null is a value, not absence
 	own         bool // its type reads JSON itself
+	noZero      bool // 0 is no valid value, without a minimum in the schema
 	enum        []string
 	min, max    *float64
 	fallback    json.RawMessage // the default, for people to know
@@ -51,6 +52,7 @@ func inputOf[In any]() input {
 			name:        name,
 			index:       i,
 			description: sf.Tag.Get("description"),
+			noZero:      sf.Tag.Get("zero") == "none",
 			required:    !omissible,
 		}
 		t := sf.Type

@@ -204,7 +204,10 @@ func TakeWorktree(args json.RawMessage, argument string) (named string, rest jso
 		return "", args, nil
 	}
 	var text *string
-	if json.Unmarshal(value, &text) != nil {
+	if string(value) == "0" {
+		value = nil // none, as for other arguments
+	}
+	if value != nil && json.Unmarshal(value, &text) != nil {
 		return "", args, &toolset.ArgumentError{Name: argument, Message: `Argument "` + argument + `" must be a string: the path of a worktree, or the branch that is checked out there`}
 	}
 	delete(members, argument)

@@ -116,7 +116,7 @@ type SearchIn struct {
 	Label     string `json:"label,omitempty"`
 	Priority  string `json:"priority,omitempty"`
 	Ready     bool   `json:"ready,omitempty"`
-	Limit     *int   `json:"limit,omitempty"`
+	Limit     *int   `json:"limit,omitempty" zero:"none"`
 	Cursor    string `json:"cursor,omitempty"`
 }
 
@@ -190,7 +190,7 @@ func unknown(v backlog.View, f item.Filter) []string {
 // RelatedIn is an item whose relatives are requested.
 type RelatedIn struct {
 	ID     item.ID `json:"id"`
-	Limit  *int    `json:"limit,omitempty"`
+	Limit  *int    `json:"limit,omitempty" zero:"none"`
 	Cursor string  `json:"cursor,omitempty"`
 }
 
