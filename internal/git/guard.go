@@ -34,8 +34,8 @@ type ownSettings struct {
 	err error
 }
 
-// Settings overrides the programs that the repository names. It fails if git would read without
-// end.
+// Settings overrides the programs that the repository names. It fails if git would never
+// stop reading.
 func (g *guard) Settings(ctx context.Context) ([]string, error) {
 	// Git finds it again for each command, with another configuration.
 	if common, err := discovery.CommonDir(g.repo.at.GitDir); err != nil || common != g.repo.at.CommonDir {
