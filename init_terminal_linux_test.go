@@ -272,19 +272,24 @@ func TestMergeDriverDeclined(t *testing.T) {
 	}
 }
 
-// At a terminal, the context has no line that the terminal must break.
-func TestContextFitsANarrowTerminal(t *testing.T) {
+// At a terminal, results have no line that the terminal must break, and are complete.
+func TestResultsFitANarrowTerminal(t *testing.T) {
 	t.Parallel()
 	const columns = 50
 	dir, _, env := beginner(t)
-	text := sitAt(t, columns, dir, env, "context").rest()
-	for line := range strings.Lines(text) {
-		if line = strings.TrimRight(line, "\n"); len([]rune(line)) > columns && strings.Contains(strings.TrimSpace(line), " ") {
-			t.Errorf("wider than the terminal: %q", line)
+	sit(t, dir, env, "item", "init", "--json").rest()
+	for command, want := range map[string]string{
+		"context": "returns only what changed.", "version": "built by ", "item config get": "statuses backlog,todo,in-progress,review,done",
+	} {
+		text := sitAt(t, columns, dir, env, strings.Fields(command)...).rest()
+		for line := range strings.Lines(text) {
+			if line = strings.TrimRight(line, "\n"); len([]rune(line)) > columns && strings.Contains(strings.TrimSpace(line), " ") {
+				t.Errorf("%s: wider than the terminal: %q", command, line)
+			}
 		}
-	}
-	if !strings.Contains(strings.Join(strings.Fields(text), " "), "returns only what changed.") {
-		t.Errorf("at the end: %q", text)
+		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+			t.Errorf("%s: %q, without %q", command, text, want)
+		}
 	}
 }
 

@@ -69,6 +69,13 @@ func systemPackages(t *testing.T) {
 				output(t, root, "", argv...)
 			}
 			installed(t, root, filepath.Join(dir, "assets"), zshDirectories[kind])
+			remove := map[string][]string{"deb": {"dpkg", "--root=" + root, "--remove", "copse"}, "rpm": {"rpm", "--root", root, "--erase", "copse"}}
+			output(t, root, "", remove[kind]...)
+			for _, pattern := range []string{"*/*copse*", "*/*/*copse*", "*/*/*/*copse*"} {
+				if left, err := filepath.Glob(filepath.Join(root, "usr", pattern)); err != nil || len(left) > 0 {
+					t.Errorf("after it was removed: %q, %v", left, err)
+				}
+			}
 		})
 	}
 }

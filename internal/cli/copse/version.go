@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 )
 
@@ -31,7 +32,7 @@ func version(env app.Env) *cobra.Command {
 			if asJSON {
 				return o.JSON(b)
 			}
-			return o.Text(b.String())
+			return o.Fold(cleantext.Block(b.String()) + "\n")
 		},
 	}
 	output.JSONFlag[build](cmd, &asJSON)

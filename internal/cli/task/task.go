@@ -92,6 +92,9 @@ func list(env app.Env) *cobra.Command {
 			if asJSON {
 				return out.JSON(append([]recipe.Recipe{}, recipes...))
 			}
+			if len(recipes) == 0 {
+				env.Note("note: the justfile has no recipes; see https://just.systems")
+			}
 			var cells [][]string
 			for _, r := range recipes {
 				cells = append(cells, []string{r.Usage(), strings.Join(r.Groups, ", "), r.Doc})

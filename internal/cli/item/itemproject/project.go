@@ -377,7 +377,7 @@ func (c cli) printSettings(config item.Config, backend string, only []string, as
 	for _, s := range settings(config, backend) {
 		rows = append(rows, []string{s.key, strings.Join(s.values, ",")})
 	}
-	return c.Out().Table([]output.Column{{Name: "key"}, {Name: "value", Flexible: true}}, rows)
+	return c.Out().Table([]output.Column{{Name: "key"}, {Name: "value", Handle: true}}, rows)
 }
 
 // printSetting prints one value in the form of the original.
