@@ -7,14 +7,30 @@ import (
 	"strconv"
 
 	"github.com/copse-dev/copse/internal/settings"
+	"github.com/copse-dev/copse/internal/xec"
 )
 
-// Program returns the path of the program's file.
+// Program returns the path of the program's file, for the configuration of a client or a service. If
+// the PATH contains the program, Program returns its path there: an update with Homebrew keeps the
+// link on the PATH, and removes the file that it named.
 func (e Env) Program() (string, error) {
 	if e.Executable == "" {
 		return "", errors.New("the path of this program is not known; start it by its full path")
 	}
+	if found, err := xec.Env(e.Environ).LookPath("copse"); err == nil && sameFile(found, e.Executable) {
+		return found, nil
+	}
 	return e.Executable, nil
+}
+
+// sameFile reports whether two paths name one file.
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 // StateDir returns the directory, by name, for state that is kept between runs; "" if the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/wiring/servers"
-	"github.com/copse-dev/copse/internal/xec"
 )
 
 // entries returns the server to write: one to start, or the server of copse up for all worktrees.
@@ -126,27 +124,9 @@ func (o *clientOptions) directory() string {
 
 // command returns how a client starts copse: in a project's file, which others read, by name; in
 // the user's file by the path of this program, because programs with windows have their own PATH.
-// If the PATH contains this program, its path there is used, because an update keeps that path.
 func (o *clientOptions) command() (string, error) {
 	if o.scope == string(clientfile.Project) {
 		return "copse", nil
 	}
-	self, err := o.env.Program()
-	if err != nil {
-		return "", err
-	}
-	if found, err := xec.Env(o.env.Environ).LookPath("copse"); err == nil && sameFile(found, self) {
-		return found, nil
-	}
-	return self, nil
-}
-
-// sameFile reports whether two paths name one file.
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
+	return o.env.Program()
 }
