@@ -189,6 +189,7 @@ var twigMCP = []string{
 	"internal/mcpserver/host",
 	"internal/mcpserver/route",
 	"internal/mcpserver/skills",
+	"internal/mcpserver/sse",
 	"internal/mcpserver/stdio",
 	"internal/mcpserver/subscription",
 	"internal/mcpserver/tasks",

@@ -10,8 +10,8 @@
 //     or an allowed one. Only these get CORS headers;
 //   - the bearer token must be right, unless none is required, or the route is
 //     open. It is compared in constant time;
-//   - bodies, headers, and their duration have limits, and so has the number of
-//     requests of one client. Requests of strangers do not count against the clients that
+//   - bodies, headers, and their duration have limits, and so have the time that a client
+//     takes for each part of an answer, and the number of requests of one client. Requests of strangers do not count against the clients that
 //     are admitted.
 //
 // A refused client gets the reason as a JSON-RPC error without an id, which MCP
@@ -33,6 +33,9 @@ import (
 
 // MaxBody is the maximum size of a request body in bytes.
 const MaxBody = 4 << 20
+
+// writeTime is the time limit for a client to take the next part of an answer.
+const writeTime = 30 * time.Second
 
 // bodyTime is the time limit for receiving a request body.
 const bodyTime = 30 * time.Second
@@ -112,7 +115,10 @@ func Server(h http.Handler) *http.Server {
 }
 
 // ServeHTTP lets a request through or refuses it.
-func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (g *guard) ServeHTTP(answer http.ResponseWriter, r *http.Request) {
+	w := patience{answer, http.NewResponseController(answer)}
+	w.begin()       // for what the server writes itself
+	defer w.begin() // for what it has not sent yet
 	if r.ContentLength != 0 {
 		// net/http removes the deadline when the body has ended, so an answer may take any time. A
 		// late body keeps it: the server itself reads the rest of it after the answer, also after a
@@ -152,10 +158,49 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.ContentLength != 0 {
-		r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
+		r.Body = http.MaxBytesReader(answer, r.Body, MaxBody)
 	}
 	g.next.ServeHTTP(w, r)
 }
+
+// maxPart is how much of an answer a client has to take within [writeTime].
+const maxPart = 32 << 10
+
+// patience is the answer to a request. It ends the connection of a client that does not take it, and
+// leaves that of a stream alone in which nothing happens: the limit is for each part of the answer.
+type patience struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+// begin begins the time limit of the next part. Connections without deadlines are not network
+// connections.
+func (p patience) begin() { _ = p.control.SetWriteDeadline(time.Now().Add(writeTime)) }
+
+// Write writes a part of the answer.
+func (p patience) Write(text []byte) (int, error) {
+	written := 0
+	for {
+		part := text[written:min(len(text), written+maxPart)]
+		p.begin()
+		n, err := p.ResponseWriter.Write(part)
+		if written += n; err != nil || written == len(text) {
+			return written, err
+		}
+	}
+}
+
+// FlushError sends what was written.
+func (p patience) FlushError() error {
+	p.begin()
+	return p.control.Flush()
+}
+
+// Flush is FlushError for handlers that ignore the error.
+func (p patience) Flush() { _ = p.FlushError() }
+
+// Unwrap returns the answer of the server, for [http.ResponseController].
+func (p patience) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 // knows reports whether host, with or without a port, is one of this server's. Any port will do,
 // because a connection through an SSH tunnel has the port of the other machine.

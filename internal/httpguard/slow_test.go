@@ -112,3 +112,50 @@ func TestUnreadBody(t *testing.T) {
 		})
 	}
 }
+
+// A client that does not take an answer loses its connection after half a minute, and a stream in
+// which nothing happens stays open.
+func TestUnreadAnswer(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]string{"a large one": "stream", "the end of one": "short"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var ended time.Duration
+				handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					_, _ = io.WriteString(w, answer)
+					if answer == "short" {
+						return
+					}
+					w.(http.Flusher).Flush()
+					time.Sleep(time.Hour)
+					begun := time.Now()
+					_, _ = w.Write(make([]byte, 100<<10))
+					<-r.Context().Done()
+					ended = time.Since(begun)
+				})
+				server := httpguard.Server(httpguard.New(httpguard.Options{Now: time.Now}, handler))
+				l := &one{make(chan net.Conn), make(chan struct{})}
+				go server.Serve(l)
+				ours, theirs := net.Pipe()
+				l.conn <- theirs
+				if _, err := io.WriteString(ours, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+					t.Fatal(err)
+				}
+				if answer == "stream" {
+					if res, err := http.ReadResponse(bufio.NewReader(ours), nil); err != nil || res.StatusCode != http.StatusOK {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(time.Hour + time.Minute)
+				synctest.Wait()
+				_ = ours.SetReadDeadline(time.Now().Add(time.Second))
+				if _, err := io.ReadAll(ours); err != nil || ended > 31*time.Second {
+					t.Errorf("the connection is open: %v, and the handler ran for %s", err, ended)
+				}
+				_ = ours.Close()
+				_ = server.Close()
+			})
+		})
+	}
+}

@@ -61,6 +61,7 @@ type Session struct {
 	id     string
 	open   int // requests and streams
 	held   int // calls and subscriptions
+	calls  int
 	silent time.Time
 	timer  *time.Timer
 }
@@ -223,15 +224,33 @@ func (s *Session) Hold() (release func()) {
 	})
 }
 
+// UnderWay returns the number of the client's calls that run, or that of its other open requests and
+// streams if there are more of them: a call can outlive its request, and a request its call. Ask while
+// a request is open.
+func (s *Session) UnderWay() int {
+	s.registry.mu.Lock()
+	defer s.registry.mu.Unlock()
+	return max(s.open-1, s.calls)
+}
+
+// count adds to the number of calls.
+func (s *Session) count(n int) {
+	s.registry.mu.Lock()
+	defer s.registry.mu.Unlock()
+	s.calls += n
+}
+
 // Run returns a context for a call of the client, which ends with ctx or with the session,
 // whichever is first. The caller calls done when the call has returned.
 func (s *Session) Run(ctx context.Context) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.ctx, cancel)
 	release := s.Hold()
+	s.count(1)
 	return ctx, func() {
 		stop()
 		cancel()
 		release()
+		s.count(-1)
 	}
 }

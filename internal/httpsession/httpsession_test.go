@@ -188,3 +188,32 @@ func TestHoard(t *testing.T) {
 		r.Close()
 	})
 }
+
+// Calls count as long as they run, requests as long as they are open, and subscriptions never.
+func TestUnderWay(t *testing.T) {
+	t.Parallel()
+	r := registry(1)
+	s := begin(t, r, "x")
+	defer s.Hold()()
+	expect := func(want int, when string) {
+		t.Helper()
+		if got := s.UnderWay(); got != want {
+			t.Errorf("%s, %d are under way, want %d", when, got, want)
+		}
+	}
+	r.Enter("x")
+	expect(0, "with a subscription")
+	_, first := s.Run(t.Context())
+	_, second := s.Run(t.Context())
+	r.Enter("x")
+	expect(2, "with two calls of one request")
+	first()
+	r.Enter("x")
+	r.Enter("x")
+	expect(3, "with three more requests and one call")
+	second()
+	s.Leave()
+	s.Leave()
+	s.Leave()
+	expect(0, "in the end")
+}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/httpsession"
 	"github.com/copse-dev/copse/internal/mcpserver/batch"
+	"github.com/copse-dev/copse/internal/mcpserver/sse"
 	"github.com/copse-dev/copse/internal/mcpserver/subscription"
 	"github.com/copse-dev/copse/internal/mcpserver/tasks"
 	"github.com/copse-dev/copse/internal/mcpserver/wire"
@@ -50,6 +51,9 @@ const (
 	sessionTimeout = 30 * time.Minute
 	// MaxSessions is the maximum number of clients of one server at a time.
 	MaxSessions = 512
+	// MaxUnderWay is the maximum number of requests of one session that are under way: until their
+	// answers are written to its client.
+	MaxUnderWay = 64
 )
 
 // HTTP returns the handler of the server.
@@ -64,7 +68,7 @@ func (s *Server) HTTP() *HTTP {
 		}),
 		// It has no time limit: the registry ends its sessions.
 		legacy: mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{DisableLocalhostProtection: true}),
-		sse:    mcp.NewSSEHandler(get, &mcp.SSEOptions{DisableLocalhostProtection: true}),
+		sse:    sse.New(s.mcp, MaxUnderWay, tooMany),
 	}
 	h.routes.HandleFunc("/mcp", unbuffered(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -161,7 +165,17 @@ func (h *HTTP) serveSession(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
+	if r.Method == http.MethodPost && client.UnderWay() >= MaxUnderWay && batch.Asks(r) {
+		tooMany(w, r)
+		return
+	}
 	h.legacy.ServeHTTP(w, r)
+}
+
+// tooMany refuses a request of a session with as many requests under way as it can have.
+func tooMany(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Retry-After", "1")
+	refuse(w, http.StatusTooManyRequests, fmt.Sprintf("This session has %d requests under way, and can have no more; read their answers, or cancel some", MaxUnderWay))
 }
 
 // begin opens a session, or refuses the request.

@@ -192,6 +192,23 @@ func (c *conn) heard() bool {
 	}
 }
 
+// openSSE opens the stream of a session of 2024-11-05, and returns the address for its messages.
+func (s *site) openSSE() (*conn, string) {
+	s.t.Helper()
+	c := s.dial()
+	c.send("GET", "/sse", "")
+	c.head()
+	for {
+		line, err := c.in.ReadString('\n')
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if at := strings.Index(line, "/sse?"); at >= 0 {
+			return c, strings.TrimSpace(line[at:])
+		}
+	}
+}
+
 func (s *site) post(session, body string) string {
 	s.t.Helper()
 	c := s.dial()
@@ -232,19 +249,7 @@ func TestGoneClients(t *testing.T) {
 			return c
 		}, 0},
 		"2024-11-05": {func(s *site) *conn {
-			c := s.dial()
-			c.send("GET", "/sse", "")
-			c.head()
-			path := ""
-			for path == "" {
-				line, err := c.in.ReadString('\n')
-				if err != nil {
-					s.t.Fatal(err)
-				}
-				if at := strings.Index(line, "/sse?"); at >= 0 {
-					path = strings.TrimSpace(line[at:])
-				}
-			}
+			c, path := s.openSSE()
 			go io.Copy(io.Discard, c.in)
 			poster := s.dial()
 			defer poster.Close()
@@ -289,6 +294,83 @@ func TestGoneClients(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A session has a limited number of requests under way, also if its client does not read the answers,
+// and its client can always cancel one.
+func TestRequestsUnderWay(t *testing.T) {
+	t.Parallel()
+	const note = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	const cancel = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":0}}`
+	hang := func(i int) string {
+		return strings.Replace(call("1", "hang", "{}"), `"id":1`, fmt.Sprintf(`"id":%d`, i), 1)
+	}
+	refused := func(t *testing.T, res *http.Response, answer string) {
+		t.Helper()
+		if res.StatusCode != http.StatusTooManyRequests || !strings.Contains(answer, "has 64 requests under way") {
+			t.Errorf("one more: %s %s", res.Status, answer)
+		}
+	}
+	t.Run("2024-11-05", func(t *testing.T) {
+		t.Parallel()
+		serve(t, func(s *site) {
+			c, path := s.openSSE()
+			poster := s.dial()
+			defer poster.Close()
+			ask := func(body string) (*http.Response, string) {
+				defer synctest.Wait()
+				return poster.ask("POST", path, body)
+			}
+			ask(hello) // its answer waits for the client, which does not read its stream
+			ask(note)
+			for i := range mcpserver.MaxUnderWay - 1 {
+				if res, answer := ask(call(fmt.Sprint(i), "echo", `{"text":"x"}`)); res.StatusCode != http.StatusAccepted {
+					t.Fatal(i, res.Status, answer)
+				}
+			}
+			res, answer := ask(hang(100))
+			refused(t, res, answer)
+			if res, answer := ask(cancel); res.StatusCode != http.StatusAccepted {
+				t.Error(res.Status, answer)
+			}
+			go io.Copy(io.Discard, c.in)
+			synctest.Wait()
+			if res, answer := ask(hang(101)); res.StatusCode != http.StatusAccepted {
+				t.Error("after it has read the answers:", res.Status, answer)
+			}
+		})
+	})
+	t.Run("session", func(t *testing.T) {
+		t.Parallel()
+		serve(t, func(s *site) {
+			session := s.begin()
+			s.listen(session)
+			for i := range mcpserver.MaxUnderWay {
+				c := s.dial()
+				c.send("POST", "/mcp", hang(i), session)
+				synctest.Wait()
+				if i%2 == 1 {
+					_ = c.Close() // the call goes on
+				}
+			}
+			synctest.Wait()
+			if n := s.calling.Load(); n != mcpserver.MaxUnderWay {
+				t.Fatalf("%d calls run", n)
+			}
+			c := s.dial()
+			res, answer := c.ask("POST", "/mcp", hang(100), session)
+			refused(t, res, answer)
+			if got := s.post(session, cancel); !strings.HasPrefix(got, "202") {
+				t.Error(got)
+			}
+			synctest.Wait()
+			c.send("POST", "/mcp", hang(101), session)
+			synctest.Wait()
+			if n := s.calling.Load(); n != mcpserver.MaxUnderWay {
+				t.Errorf("%d calls run after one was canceled", n)
+			}
+		})
+	})
 }
 
 // A client whose stream is open has not gone because one of its requests was interrupted.

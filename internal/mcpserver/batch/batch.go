@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 )
 
 // Max is the maximum number of messages in the body of one request.
@@ -48,6 +49,29 @@ func Limit(r *http.Request) error {
 	}
 	r.Body = readCloser{bytes.NewReader(text), r.Body}
 	return nil
+}
+
+// Asks reports whether the body of a request has a message that the server answers. Notifications and
+// answers of the client have no answer. The next reader of the body sees all of it. Limit the size of
+// the body first.
+func Asks(r *http.Request) bool {
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return true // the next reader would not see all of it
+	}
+	r.Body = readCloser{bytes.NewReader(text), r.Body}
+	type message struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+	}
+	var all []message
+	if bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("[")) {
+		err = json.Unmarshal(text, &all)
+	} else {
+		all = make([]message, 1)
+		err = json.Unmarshal(text, &all[0])
+	}
+	return err != nil || slices.ContainsFunc(all, func(m message) bool { return m.ID != nil && m.Method != "" })
 }
 
 // readCloser is a body of which a part was read.

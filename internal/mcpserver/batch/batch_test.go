@@ -64,3 +64,21 @@ func TestLimit(t *testing.T) {
 		})
 	}
 }
+
+// Only what the server answers counts as a request, and the next reader sees the whole body.
+func TestAsks(t *testing.T) {
+	t.Parallel()
+	const request, note, answer = `{"id":1,"method":"ping"}`, `{"method":"notifications/cancelled"}`, `{"id":1,"result":{}}`
+	for body, want := range map[string]bool{
+		request: true, note: false, answer: false, "[" + note + "," + answer + "]": false, " [" + note + "," + request + "]": true,
+		"{": true, "": true,
+	} {
+		r := httptest.NewRequest("POST", "/", strings.NewReader(body))
+		if got := batch.Asks(r); got != want {
+			t.Errorf("%s: %t", body, got)
+		}
+		if rest, _ := io.ReadAll(r.Body); string(rest) != body {
+			t.Errorf("the next reader sees %q of %q", rest, body)
+		}
+	}
+}
