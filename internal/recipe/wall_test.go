@@ -1,7 +1,6 @@
 package recipe_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -354,8 +353,8 @@ func TestConstantsThatDouble(t *testing.T) {
 	gittest.Write(t, filepath.Join(root, "justfile"), text.String()+"[doc(v32)]\nr:\n  @echo\n")
 	j := recipe.New(root, g.Env, recipe.NewJournal("", root), recipe.Options{})
 	recipes, err := j.Recipes(t.Context())
-	if err != nil && errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("just ran into its time limit: %v", err)
+	if err != nil && !strings.Contains(err.Error(), "memory") {
+		t.Errorf("just ended for another reason: %v", err)
 	}
 	t.Log(len(recipes), err) // an older just does not evaluate it
 }

@@ -133,3 +133,28 @@ func TestMaxTotal(t *testing.T) {
 		t.Errorf("another item has the space: %v, %v", ok, err)
 	}
 }
+
+// Without a limit of its own, a directory is not read past the default.
+func TestDefaultMaxTotal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const size, all = 8 << 20, 18
+	for i := 1; i <= all; i++ {
+		path := filepath.Join(dir, fmt.Sprintf("%d.md", i))
+		must(t, os.WriteFile(path, []byte("x"), 0o600))
+		must(t, os.Truncate(path, size))
+	}
+	x, err := itemdir.Open(rooted.Dir{Wall: dir, Name: "."}, itemdir.Options{Name: "items"})
+	must(t, err)
+	defer x.Close()
+	left := 0
+	for i := 1; i <= all; i++ {
+		_, err := x.Find(item.ID(i))
+		if broken, ok := errors.AsType[*storage.BrokenError](err); ok && strings.Contains(broken.Reason, "is not read: the items together") {
+			left++
+		}
+	}
+	if left != 2 {
+		t.Errorf("%d files are not read, want 2", left)
+	}
+}
