@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/copse-dev/copse/internal/test/built"
 )
 
 // session is a program at a pseudo-terminal, and the person in front of it.
@@ -300,7 +302,7 @@ func TestAdoptAsksAgain(t *testing.T) {
 	for _, argv := range [][]string{{"copse", "branch", "init"}, {"git", "branch", "feature/SHOP-9-logout"}, {"copse", "branch", "parent", "feature/SHOP-9-logout", "main"}} {
 		cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
 		if argv[0] == "copse" {
-			cmd.Path = filepath.Join(build(t), "copse")
+			cmd.Path = filepath.Join(built.Programs(t), "copse")
 		}
 		cmd.Dir, cmd.Env = dir, env
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/copse-dev/copse/internal/test/built"
 	"github.com/copse-dev/copse/internal/test/need"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -34,7 +35,7 @@ func TestTasksEnd(t *testing.T) {
 			need.Skip(t, program+" is not installed")
 		}
 	}
-	bin := build(t)
+	bin := built.Programs(t)
 	for name, end := range map[string]func(p *process){
 		"cancelled": func(p *process) {
 			p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
@@ -104,7 +105,7 @@ func TestTaskRunEnds(t *testing.T) {
 			need.Skip(t, program+" is not installed")
 		}
 	}
-	bin := build(t)
+	bin := built.Programs(t)
 	for name, s := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "interrupted": syscall.SIGINT, "hung up": syscall.SIGHUP} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -132,7 +133,7 @@ func TestTaskHandles(t *testing.T) {
 	if _, err := xec.Env(os.Environ()).LookPath("just"); err != nil {
 		need.Skip(t, "just is not installed")
 	}
-	bin := build(t)
+	bin := built.Programs(t)
 	dir, env := repository(t)
 	const justfile = "wait:\n  @echo begun; sleep 300\nquick:\n  @echo quick\nfail:\n  @seq 30; echo 'error: it broke'; exit 3\n"
 	if err := os.WriteFile(filepath.Join(dir, "justfile"), []byte(justfile), 0o600); err != nil {

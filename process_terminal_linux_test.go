@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/copse-dev/copse/internal/test/built"
 	"github.com/copse-dev/copse/internal/test/need"
 )
 
@@ -41,7 +42,7 @@ func terminal(t *testing.T) (person, program *os.File) {
 // Who starts a server by hand is told what it waits for; a client's log is not.
 func TestServersTellAPersonWhatTheyAreFor(t *testing.T) {
 	t.Parallel()
-	bin := build(t)
+	bin := built.Programs(t)
 	for _, argv := range [][]string{{"copse", "mcp", "serve"}, {"tic", "mcp", "serve"}, {"twig-mcp"}} {
 		run := func(stdin *os.File) string {
 			t.Helper()
@@ -74,7 +75,7 @@ func TestServersTellAPersonWhatTheyAreFor(t *testing.T) {
 // Adopt applies its proposals after a yes, and only then.
 func TestAdoptAsksAPerson(t *testing.T) {
 	t.Parallel()
-	bin := build(t)
+	bin := built.Programs(t)
 	for answer, written := range map[string]bool{"y": true, "n": false, "": false} {
 		dir, env := repository(t)
 		state := filepath.Join(dir, ".twig", "state.json")

@@ -16,18 +16,8 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/github/githubtest"
+	"github.com/copse-dev/copse/internal/test/built"
 )
-
-// build makes the programs once for a test that needs processes of its own.
-func build(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", dir+string(filepath.Separator), "./cmd/...")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return dir
-}
 
 // repository makes a git repository with a branch that is linked to a pull request, and gives its
 // directory and an environment for processes in it.
@@ -145,7 +135,7 @@ func (p *process) initialize() {
 // doing, and leaves nothing running.
 func TestServersEnd(t *testing.T) {
 	t.Parallel()
-	bin := build(t)
+	bin := built.Programs(t)
 	github, err := githubtest.Start(githubtest.Fixture{Faults: []githubtest.Fault{{Kind: githubtest.Hang}}})
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +191,7 @@ func TestServersEnd(t *testing.T) {
 // else.
 func TestTreeSubscription(t *testing.T) {
 	t.Parallel()
-	bin := build(t)
+	bin := built.Programs(t)
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 	for era, subscribe := range map[string]func(p *process){
 		"legacy": func(p *process) {

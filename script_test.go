@@ -19,10 +19,11 @@ import (
 	"github.com/copse-dev/copse/internal/cli/tic"
 	"github.com/copse-dev/copse/internal/cli/twigmcp"
 	"github.com/copse-dev/copse/internal/supervisor/control"
+	"github.com/copse-dev/copse/internal/test/built"
 	"github.com/copse-dev/copse/internal/test/fakes"
 	"github.com/copse-dev/copse/internal/test/mcptext"
+	"github.com/copse-dev/copse/internal/test/need"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
-	"github.com/copse-dev/copse/internal/xec"
 	"github.com/copse-dev/copse/internal/xec/guard"
 )
 
@@ -40,14 +41,20 @@ func TestMain(m *testing.M) {
 		commands[name] = func() { os.Exit(app.Main(run)) }
 	}
 	commands[guard.Name] = guard.Main
-	testscript.Main(withPostgres{m}, commands)
+	testscript.Main(withServices{m}, commands)
 }
 
-// withPostgres stops the database server that scripts started.
-type withPostgres struct{ m *testing.M }
+// withServices removes the programs that tests built, and stops the database server that scripts
+// started.
+type withServices struct{ m *testing.M }
 
 // Run is of testscript.TestingM.
-func (w withPostgres) Run() int { return postgrestest.Main(w.m) }
+func (w withServices) Run() int { return built.Main(stopping(w)) }
+
+type stopping struct{ m *testing.M }
+
+// Run is of testscript.TestingM.
+func (s stopping) Run() int { return postgrestest.Main(s.m) }
 
 // TestScript runs the programs from end to end. A new behavior is a new file in
 // testdata/script; besides testscript's own commands there are
@@ -118,14 +125,11 @@ func condition(cond string) (bool, error) {
 	if !ok {
 		return false, fmt.Errorf("unknown condition %q", cond)
 	}
-	_, err := xec.Env(os.Environ()).LookPath(name)
-	if name == "postgres" && postgrestest.Programs() != "" {
-		err = nil // Debian has it where nobody finds it
+	have := need.Installed(name) != "" || name == "postgres" && postgrestest.Programs() != "" // Debian has that one where nobody finds it
+	if !have && need.All() {
+		return false, fmt.Errorf("%s must be installed here", name)
 	}
-	if err != nil && os.Getenv("COPSE_TEST_NO_SKIP") != "" {
-		return false, fmt.Errorf("%s must be installed here: %w", name, err)
-	}
-	return err == nil, nil
+	return have, nil
 }
 
 // setup gives a script a home of its own, and a git that behaves the same

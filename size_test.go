@@ -1,3 +1,8 @@
+//go:build !race
+
+// The race detector makes these tests of texts ten times slower, and finds nothing in them: CI runs them
+// with the plain test command only.
+
 package copse_test
 
 import (

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -60,7 +59,7 @@ func suite(t *testing.T) func(t *testing.T, args ...string) (string, error) {
 		t.Fatal(err)
 	}
 	node, program := filepath.Join(modules, "node", "bin", "node"), filepath.Join(modules, "@modelcontextprotocol", "conformance", "dist", "index.js")
-	if _, err := os.Stat(program); err != nil {
+	if !need.Present(program) {
 		need.Skip(t, "the conformance suite is not installed; run npm ci in internal/test/clients")
 	}
 	handler := fixtureServer().HTTP()

@@ -46,7 +46,6 @@ func bundled(t *testing.T) (out string) {
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", program,
 		"-ldflags", "-s -w -X github.com/copse-dev/copse/internal/app.release=v"+version+" -X github.com/copse-dev/copse/internal/app.packager=goreleaser",
 		"github.com/copse-dev/copse/cmd/copse")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -99,10 +98,7 @@ func TestPackages(t *testing.T) {
 
 // npmPackages installs the packages as npx would, and starts what they have.
 func npmPackages(t *testing.T, directory string) {
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		need.Skip(t, "npm is not installed")
-	}
+	npm := need.Program(t, "npm")
 	dir := t.TempDir()
 	platform := nodeOS[runtime.GOOS] + "-" + nodeCPU[runtime.GOARCH]
 	output(t, dir, "", npm, "init", "-y")
@@ -170,7 +166,7 @@ func mcpbBundle(t *testing.T, directory string) {
 		t.Errorf("%d read-only tools of items are served", n)
 	}
 	tool := filepath.Join("..", "..", "internal", "test", "clients", "node_modules", ".bin", "mcpb")
-	if _, err := os.Stat(tool); err != nil {
+	if !need.Present(tool) {
 		need.Skip(t, "mcpb is not installed; run npm ci in internal/test/clients")
 	}
 	tool, err = filepath.Abs(tool)

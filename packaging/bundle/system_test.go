@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -21,10 +20,7 @@ func systemPackages(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the packages are those of Linux")
 	}
-	goreleaser, err := exec.LookPath("goreleaser")
-	if err != nil {
-		need.Skip(t, "goreleaser is not installed; CI has it")
-	}
+	goreleaser := need.Program(t, "goreleaser")
 	if os.Getuid() != 0 {
 		need.Skip(t, "only root installs packages")
 	}
@@ -59,9 +55,7 @@ func systemPackages(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, argv := range install {
-				if _, err := exec.LookPath(argv[0]); err != nil {
-					need.Skip(t, argv[0]+" is not installed; CI has it")
-				}
+				need.Program(t, argv[0])
 				replaced := strings.NewReplacer("ROOT", root, "PACKAGE", files[0])
 				for i, arg := range argv {
 					argv[i] = replaced.Replace(arg)

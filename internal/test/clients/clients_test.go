@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/copse-dev/copse/internal/test/built"
 	"github.com/copse-dev/copse/internal/test/need"
 )
 
@@ -40,16 +41,15 @@ func setup(t *testing.T) fixture {
 	f := fixture{
 		modules: modules,
 		node:    filepath.Join(modules, "node", "bin", "node"),
-		bin:     t.TempDir(),
 		repo:    t.TempDir(),
 	}
-	if _, err := os.Stat(f.node); err != nil {
+	if !need.Present(f.node) {
 		need.Skip(t, "the clients are not installed; run npm ci in internal/test/clients")
 	}
 	if runtime.GOOS == "windows" {
 		need.Skip(t, "the clients are started by paths that Windows does not know")
 	}
-	run(t, "", "go", "build", "-o", f.bin+string(filepath.Separator), "github.com/copse-dev/copse/cmd/...")
+	f.bin = built.Programs(t)
 	run(t, f.repo, "git", "init", "-q", "-b", "main")
 	run(t, f.repo, "git", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "start")
 	run(t, f.repo, "git", "checkout", "-q", "-b", "feature/login")

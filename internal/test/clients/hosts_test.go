@@ -120,7 +120,7 @@ func withHosts(t *testing.T) installed {
 	if f.hosts, err = filepath.Abs(filepath.Join("..", "hosts", "node_modules", ".bin")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(f.hosts, "claude")); err != nil {
+	if !need.Present(filepath.Join(f.hosts, "claude")) {
 		need.Skip(t, "the hosts are not installed; run npm install in internal/test/hosts")
 	}
 	return f

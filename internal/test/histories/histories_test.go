@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/copse-dev/copse/internal/test/built"
 	"github.com/copse-dev/copse/internal/test/histories"
 	"github.com/copse-dev/copse/internal/test/need"
 )
@@ -41,8 +42,8 @@ func TestHistories(t *testing.T) {
 		count = n
 	}
 	driver := filepath.Join(t.TempDir(), "copse")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", driver, "../../../cmd/copse").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v: %s", err, out)
+	if err := built.Build(t.Context(), driver, "github.com/copse-dev/copse/cmd/copse"); err != nil {
+		t.Fatal(err)
 	}
 	for seed := first; seed < first+count; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

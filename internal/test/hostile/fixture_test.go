@@ -16,6 +16,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/github/githubtest"
 	"github.com/copse-dev/copse/internal/jira/jiratest"
+	"github.com/copse-dev/copse/internal/test/built"
 )
 
 // lab has what all repositories of a test run share.
@@ -35,7 +36,9 @@ func newLab(t *testing.T) *lab {
 	t.Helper()
 	l := &lab{bin: t.TempDir(), template: t.TempDir()}
 	program := filepath.Join(l.bin, "copse")
-	run(t, ".", os.Environ(), "go build -o "+program+" ./programs")
+	if err := built.Build(t.Context(), program, "./programs"); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"tic", "twig-mcp"} {
 		if err := os.Link(program, filepath.Join(l.bin, name)); err != nil {
 			t.Fatal(err)

@@ -48,6 +48,9 @@ const programsVariable = "COPSE_TEST_POSTGRES"
 // Programs returns the directory with the programs of PostgreSQL: that of COPSE_TEST_POSTGRES,
 // else that of the newest one here, "" if there is none.
 func Programs() string {
+	if need.OnlyGo() {
+		return ""
+	}
 	if dir := os.Getenv(programsVariable); dir != "" {
 		return dir
 	}

@@ -2,10 +2,10 @@ package racing_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
+	"github.com/copse-dev/copse/internal/test/built"
 	"github.com/copse-dev/copse/internal/test/racing"
 )
 
@@ -17,8 +17,8 @@ func TestRacingLinks(t *testing.T) {
 		t.Skip("no symbolic links here")
 	}
 	bin := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin+string(filepath.Separator), "../../../cmd/...").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if err := built.Build(t.Context(), bin+string(filepath.Separator), "github.com/copse-dev/copse/cmd/..."); err != nil {
+		t.Fatal(err)
 	}
 	l, err := racing.New(t.Context(), t.TempDir(), bin)
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"text/tabwriter"
 	"time"
 
+	"github.com/copse-dev/copse/internal/test/built"
 	"github.com/copse-dev/copse/internal/test/soak/protocol"
 	"github.com/copse-dev/copse/internal/test/soak/rig"
 	"github.com/copse-dev/copse/internal/test/soak/stores"
@@ -84,8 +84,8 @@ func run(ctx context.Context, limit time.Duration, only string, seed uint64, fuz
 	}
 	defer os.RemoveAll(work)
 	bin := filepath.Join(work, "bin")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", bin+string(filepath.Separator), "./cmd/...").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build: %w: %s", err, out)
+	if err := built.Build(ctx, bin+string(filepath.Separator), "./cmd/..."); err != nil {
+		return nil, err
 	}
 	fmt.Fprintf(os.Stderr, "seed %d\n", seed)
 	var all []rig.Result
