@@ -22,11 +22,10 @@ type Change struct {
 // ParseChanges reads the files of the second porcelain format.
 func ParseChanges(out []byte) ([]Change, error) {
 	var changes []Change
-	records := strings.Split(string(bytes.TrimSuffix(out, []byte("\x00"))), "\x00")
 	// How many fields stand before the path.
 	before := map[byte]int{'1': 8, '2': 9, 'u': 10, '?': 1}
-	for i := 0; i < len(records); i++ {
-		record := records[i]
+	rest := records{out}
+	for record, ok := rest.next(); ok; record, ok = rest.next() {
 		if record == "" || before[record[0]] == 0 {
 			continue
 		}
@@ -34,19 +33,31 @@ func ParseChanges(out []byte) ([]Change, error) {
 		if len(fields) != before[record[0]]+1 {
 			return nil, fmt.Errorf("read status: git printed %q", record)
 		}
-		c := Change{Path: fields[len(fields)-1], Code: "??"}
+		c := Change{Path: strings.Clone(fields[len(fields)-1]), Code: "??"}
 		if record[0] != '?' {
 			c.Code = strings.ReplaceAll(fields[1], ".", " ")
 		}
 		if record[0] == '2' {
-			if i++; i < len(records) {
-				c.From = records[i]
-			}
+			c.From, _ = rest.next()
 		}
 		changes = append(changes, c)
 	}
 	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.urgency(), b.urgency()) })
 	return changes, nil
+}
+
+// records are the rest of git's output, each record before a NUL. The output can have 64 MiB, so it
+// exists once: callers clone what they keep of a record.
+type records struct{ rest []byte }
+
+// next returns the next record, false after the last one.
+func (r *records) next() (record string, ok bool) {
+	if len(r.rest) == 0 {
+		return "", false
+	}
+	one, rest, _ := bytes.Cut(r.rest, []byte{0})
+	r.rest = rest
+	return string(one), true
 }
 
 // Conflict reports whether git could not merge the file.

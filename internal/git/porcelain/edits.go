@@ -1,7 +1,6 @@
 package porcelain
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -69,9 +68,8 @@ func (e Edits) Untracked() []string {
 func ParseEdits(out []byte) (Edits, error) {
 	var deleted, present []Edit
 	edits := Edits{}
-	records := strings.Split(string(bytes.TrimSuffix(out, []byte("\x00"))), "\x00")
-	for i := 0; i < len(records); i++ {
-		record := records[i]
+	all := records{out}
+	for record, ok := all.next(); ok; record, ok = all.next() {
 		kind, rest, _ := strings.Cut(record, " ")
 		switch kind {
 		case "1", "2":
@@ -82,8 +80,8 @@ func ParseEdits(out []byte) (Edits, error) {
 			edits.Changed++
 			if kind == "2" {
 				// The name it had before is a record of its own.
-				if i++; i < len(records) && !copied {
-					deleted = append(deleted, Edit{Path: records[i]})
+				if from, ok := all.next(); ok && !copied {
+					deleted = append(deleted, Edit{Path: from})
 				}
 			}
 			if e.Mode == "" {
@@ -97,12 +95,22 @@ func ParseEdits(out []byte) (Edits, error) {
 			if strings.HasSuffix(rest, "/") {
 				edits.Repositories = append(edits.Repositories, rest)
 			} else {
-				present = append(present, Edit{Path: rest, Untracked: true})
+				present = append(present, Edit{Path: strings.Clone(rest), Untracked: true})
 			}
 		}
 	}
 	edits.Files = slices.Concat(deleted, present)
 	return edits, nil
+}
+
+// modeOf returns a mode of git's output without keeping the output.
+func modeOf(text string) string {
+	for _, known := range []string{ModeFile, ModeExecutable, ModeLink, ModeSubmodule} {
+		if text == known {
+			return known
+		}
+	}
+	return strings.Clone(text)
 }
 
 // parseEdit reads the record of a changed file, and reports whether it is a copy of another.
@@ -117,12 +125,12 @@ func parseEdit(kind, rest string) (e Edit, copied bool, err error) {
 	if len(f) != fields {
 		return Edit{}, false, errors.New("fields are missing")
 	}
-	e = Edit{Path: f[fields-1], Mode: f[4]}
+	e = Edit{Path: strings.Clone(f[fields-1]), Mode: modeOf(f[4])}
 	switch {
 	case strings.Trim(e.Mode, "0") == "":
 		e.Mode = ""
 	case e.Mode == ModeSubmodule:
-		e.Commit = f[6]
+		e.Commit = strings.Clone(f[6])
 	}
 	return e, kind == "2" && strings.HasPrefix(f[7], "C"), nil
 }
