@@ -5,6 +5,8 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -63,10 +65,43 @@ func TestNoPackageCompilesRegularExpressions(t *testing.T) {
 	}
 }
 
+// Each package that prepares a value, such as a map or a formatted error, has code that runs at each
+// start of each program that links it. The executable contains values of constants.
+func TestNoPackagePreparesValues(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	trace, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for line := range strings.Lines(string(trace)) {
+		name, ok := strings.CutPrefix(line, "init "+module+"/")
+		if !ok {
+			continue
+		}
+		name, _, _ = strings.Cut(name, " ")
+		if found++; !prepared[name] && !within(name, "internal/test") && !within(name, "internal/github/githubtest") {
+			t.Errorf("%s prepares a value at each start: use a constant, an array, a function, or a sync.Once", name)
+		}
+	}
+	if found < len(prepared) {
+		t.Errorf("%d packages are initialized; remove those from the list that are not:\n%s", found, trace)
+	}
+}
+
+// prepared are packages that are initialized all the same.
+var prepared = map[string]bool{
+	"internal/stackroom": true,                                                              // the stack of all others
+	"internal/git":       true,                                                              // an error of a package below
+	"internal/app":       true, "internal/board/entry": true, "internal/board/markup": true, // see initialized
+}
+
 // initialized are files whose variables are made at each start all the same.
 var initialized = []string{
 	"internal/app/version.go", "internal/board/entry/refused.go", "internal/board/markup/markup.go", // of packages that are initialized anyway
-	"internal/github/githubtest/graphql.go", // a fake
+	"internal/github/githubtest/graph/graph.go", // a fake
 }
 
 // skipUnless returns fs.SkipDir, or the error if there is one.

@@ -54,10 +54,8 @@ func quotable(s string) bool {
 
 // quote returns s as a JQL string. Only these two characters have a special meaning in it.
 func quote(s string) string {
-	return `"` + quoteReplacer.Replace(s) + `"`
+	return `"` + strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), `"`, `\"`) + `"`
 }
-
-var quoteReplacer = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 // ParseKey returns key in the form that Jira displays. The error is an [*InvalidError].
 func ParseKey(key string) (string, error) {

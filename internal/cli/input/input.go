@@ -76,11 +76,21 @@ var ErrEnd = errors.New("standard input ended before an answer")
 // ErrInterrupted means that a person interrupted the program instead of an answer.
 var ErrInterrupted = errors.New("interrupted; no changes made")
 
-// answers are the words that a letter of a question abbreviates.
-var answers = map[string]string{"y": "yes", "n": "no", "c": "choose"}
+// word returns the word that a letter of a question abbreviates, "" if there is none.
+func word(letter string) string {
+	switch letter {
+	case "y":
+		return "yes"
+	case "n":
+		return "no"
+	case "c":
+		return "choose"
+	}
+	return ""
+}
 
 // Choose asks a person at a terminal, on stderr, for one of some letters, and returns it. The
-// words of [answers] count as well. An empty line is fallback; after any other answer, Choose
+// words of these letters count as well. An empty line is fallback; after any other answer, Choose
 // asks again.
 func Choose(ctx context.Context, env app.Env, question, fallback string, others ...string) (string, error) {
 	letters := append([]string{fallback}, others...)
@@ -93,7 +103,7 @@ func Choose(ctx context.Context, env app.Env, question, fallback string, others 
 			return fallback, nil
 		}
 		for _, l := range letters {
-			if strings.EqualFold(answer, l) || strings.EqualFold(answer, answers[l]) {
+			if strings.EqualFold(answer, l) || strings.EqualFold(answer, word(l)) {
 				return l, nil
 			}
 		}

@@ -23,9 +23,16 @@ const maxSettings = 400
 
 // Errors for repositories in which git cannot run safely.
 var (
-	ErrTooMany = fmt.Errorf("more than %d settings of the repository name programs", maxSettings)
-	ErrName    = errors.New("the name of a program's setting contains an equals sign or a line break, which git's command line cannot override")
+	ErrTooMany error = tooManyError{}
+	ErrName          = errors.New("the name of a program's setting contains an equals sign or a line break, which git's command line cannot override")
 )
+
+// tooManyError contains its limit without an initialization of the package.
+type tooManyError struct{}
+
+func (tooManyError) Error() string {
+	return fmt.Sprintf("more than %d settings of the repository name programs", maxSettings)
+}
 
 // Fixed returns the settings for every repository. An older git ignores settings that it does not
 // know. Programs without an empty value become "false", which does nothing and fails.

@@ -147,7 +147,7 @@ func TestStartsOnce(t *testing.T) {
 	for i := range 100 {
 		err = errors.Join(err, serve(clientfile.Project, "mcp", "serve", "--name", strconv.Itoa(i)))
 	}
-	if started != 1+maxProject || !errors.Is(err, errTooMany) {
+	if started != 1+maxProject || !errors.Is(err, tooManyError{}) {
 		t.Errorf("%d servers of a project were started: %v", started-1, err)
 	}
 	if err := serve(clientfile.User, "mcp", "serve", "--name", "own"); err != nil || started != 2+maxProject {

@@ -48,8 +48,12 @@ func greet(ctx context.Context, c xec.Command) (int, error) {
 // start. A repository can have many entries, and each start costs a process.
 const maxProject = 8
 
-// errTooMany is the reason why the doctor does not try another entry of a project.
-var errTooMany = fmt.Errorf("was not tried, because the project's files have more than %d different entries", maxProject)
+// tooManyError is the reason why the doctor does not try another entry of a project.
+type tooManyError struct{}
+
+func (tooManyError) Error() string {
+	return fmt.Sprintf("was not tried, because the project's files have more than %d different entries", maxProject)
+}
 
 // starter starts each different server once: entries of several clients are often the same.
 type starter struct {
@@ -70,7 +74,7 @@ func (s *starter) start(ctx context.Context, scope clientfile.Scope, c xec.Comma
 	}
 	if scope == clientfile.Project {
 		if s.project == maxProject {
-			return errTooMany
+			return tooManyError{}
 		}
 		s.project++
 	}
@@ -96,7 +100,7 @@ func (d *Doctor) starts(ctx context.Context, s *starter, f cliententries.File, e
 		return "was not tried, because a project's file chooses what it starts: " + cleantext.Cut(cleantext.Line(strings.Join(append([]string{e.Command}, e.Args...), " ")), maxCommand)
 	}
 	switch err := s.start(ctx, f.Scope, command); {
-	case errors.Is(err, errTooMany):
+	case errors.Is(err, tooManyError{}):
 		return err.Error()
 	case err != nil:
 		return fmt.Sprintf("does not start as %s starts it: %s", f.Client.Title, cleantext.Line(err.Error()))
