@@ -1,12 +1,14 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
 
 	"github.com/copse-dev/copse/internal/settings"
+	"github.com/copse-dev/copse/internal/userdir"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -36,31 +38,29 @@ func sameFile(a, b string) bool {
 // StateDir returns the directory, by name, for state that is kept between runs; "" if the
 // environment names no place for it.
 func (e Env) StateDir(name string) string {
-	switch e.GOOS {
-	case "windows":
-		return joinAbs(e.Getenv("LOCALAPPDATA"), "copse", "state", name)
-	case "darwin":
-		return joinAbs(e.Home(), "Library", "Application Support", "copse", name)
-	}
-	if dir := joinAbs(e.Getenv("XDG_STATE_HOME"), "copse", name); dir != "" {
-		return dir
-	}
-	return joinAbs(e.Home(), ".local", "state", "copse", name)
+	return e.dir(name, "LOCALAPPDATA", "state", "Application Support", "XDG_STATE_HOME", ".local/state")
 }
 
 // ConfigDir returns the directory for the user's choices; "" if the environment names no place for
 // it.
 func (e Env) ConfigDir() string {
+	return e.dir("", "APPDATA", "", "Application Support", "XDG_CONFIG_HOME", ".config")
+}
+
+func (e Env) cacheDir(name string) string {
+	return e.dir(name, "LOCALAPPDATA", "cache", "Caches", "XDG_CACHE_HOME", ".cache")
+}
+
+// dir returns a directory by name: on Windows below a kind of copse's directory in that of a variable,
+// on macOS in one of the library, and elsewhere in that of a variable, or one of the home directory.
+func (e Env) dir(name, windows, kind, library, variable, home string) string {
 	switch e.GOOS {
 	case "windows":
-		return joinAbs(e.Getenv("APPDATA"), "copse")
+		return joinAbs(e.Getenv(windows), "copse", kind, name)
 	case "darwin":
-		return joinAbs(e.Home(), "Library", "Application Support", "copse")
+		return joinAbs(e.Home(), "Library", library, "copse", name)
 	}
-	if dir := joinAbs(e.Getenv("XDG_CONFIG_HOME"), "copse"); dir != "" {
-		return dir
-	}
-	return joinAbs(e.Home(), ".config", "copse")
+	return cmp.Or(joinAbs(e.Getenv(variable), "copse", name), joinAbs(e.Home(), home, "copse", name))
 }
 
 // CacheDir returns the directory for answers of services; "" if the environment names no
@@ -79,19 +79,6 @@ func (e Env) PullsDir() string { return e.cacheDir("pulls") }
 // services; "" if the environment names no place for it.
 func (e Env) TurnsDir() string { return e.cacheDir("turns") }
 
-func (e Env) cacheDir(name string) string {
-	switch e.GOOS {
-	case "windows":
-		return joinAbs(e.Getenv("LOCALAPPDATA"), "copse", "cache", name)
-	case "darwin":
-		return joinAbs(e.Home(), "Library", "Caches", "copse", name)
-	}
-	if dir := joinAbs(e.Getenv("XDG_CACHE_HOME"), "copse", name); dir != "" {
-		return dir
-	}
-	return joinAbs(e.Home(), ".cache", "copse", name)
-}
-
 // ItemsCacheDir returns the directory for the cache of large stores of items; "" if the environment
 // names no place for it.
 func (e Env) ItemsCacheDir() string { return e.cacheDir("items") }
@@ -102,7 +89,7 @@ func (e Env) SettingsFile() string { return joinAbs(e.ConfigDir(), settings.User
 
 // RuntimeDir returns the directory for files that end with the processes of the user: the socket of
 // "copse up" and the presence of servers.
-func (e Env) RuntimeDir() string { return runtimeDir(e, os.Getuid(), private) }
+func (e Env) RuntimeDir() string { return runtimeDir(e, os.Getuid(), userdir.PrivateTo) }
 
 // runtimeDir returns the directory of the socket. It is the same for programs that start without
 // the XDG_ variables, as under some MCP clients: without XDG_RUNTIME_DIR, it is the directory to

@@ -19,6 +19,13 @@ type identity struct {
 	changed       int64 // nanoseconds since 1970
 }
 
+// Identity returns the identity of a file, and the time of its last change of any kind in nanoseconds
+// since 1970; zeros if the system does not say.
+func Identity(info fs.FileInfo) (device, inode uint64, changed int64) {
+	i := identityOf(info)
+	return i.device, i.inode, i.changed
+}
+
 func signatureOf(info fs.FileInfo) signature {
 	return signature{
 		size:     info.Size(),

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/regular"
 )
 
@@ -82,7 +83,7 @@ func (f Files) Around() string {
 	p.around(f)
 	info, err := os.Lstat(f.Root)
 	if err == nil {
-		device, inode := identity(info)
+		device, inode, _ := cachedfile.Identity(info)
 		p.number(int64(device)) //nolint:gosec // bits
 		p.number(int64(inode))  //nolint:gosec // bits
 	}

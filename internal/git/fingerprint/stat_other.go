@@ -3,7 +3,6 @@
 package fingerprint
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -27,6 +26,3 @@ func (r root) stat(name string) stat {
 		size: info.Size(), modified: info.ModTime().UnixNano(), mode: uint32(info.Mode()), directory: info.IsDir(),
 	}
 }
-
-// identity returns zeros: what the system says is known only of open files.
-func identity(fs.FileInfo) (device, inode uint64) { return 0, 0 }

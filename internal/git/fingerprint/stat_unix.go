@@ -2,12 +2,7 @@
 
 package fingerprint
 
-import (
-	"io/fs"
-	"syscall"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // root is an open directory: access by names below it is faster than by long paths.
 type root int
@@ -29,13 +24,4 @@ func (r root) stat(name string) stat {
 		inode: s.Ino, mode: uint32(s.Mode), directory: s.Mode&unix.S_IFMT == unix.S_IFDIR, //nolint:unconvert // other systems have other types
 		linked: s.Mode&unix.S_IFMT == unix.S_IFREG && s.Nlink > 1,
 	}
-}
-
-// identity returns which file it is, zeros if the system does not say.
-func identity(info fs.FileInfo) (device, inode uint64) {
-	s, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return 0, 0
-	}
-	return uint64(s.Dev), s.Ino //nolint:unconvert,gosec // other systems have other types
 }

@@ -3,6 +3,8 @@ package itemdir
 import (
 	"io/fs"
 	"time"
+
+	"github.com/copse-dev/copse/internal/cachedfile"
 )
 
 // stamp is what stat tells about the content of a file.
@@ -15,7 +17,7 @@ type stamp struct {
 
 func stampOf(info fs.FileInfo) stamp {
 	s := stamp{size: info.Size(), modified: info.ModTime().UnixNano()}
-	s.inode, s.changed = identityOf(info)
+	_, s.inode, s.changed = cachedfile.Identity(info)
 	return s
 }
 

@@ -102,6 +102,20 @@ func configError(err error) error {
 	return &storage.ConfigError{File: merge.ConfigName, Reason: err.Error()}
 }
 
+// stores merges what git has merged in a commit, and returns the options, too.
+func (m *merging) stores(of *gitmerge.Merge) (merge.Result, merge.Options, error) {
+	options, err := of.Options(m.ctx)
+	if err != nil {
+		return merge.Result{}, options, err
+	}
+	options.Now, options.Taken = m.now, m.taken()
+	result, err := merge.Stores(of.Base, of.Ours, of.Theirs, options)
+	if err != nil {
+		return merge.Result{}, options, configError(err)
+	}
+	return result, options, nil
+}
+
 // ofGit finishes the merge that git has open, or that gave a number to two items.
 func (m *merging) ofGit(repo *gitmerge.Repo) error {
 	open, err := repo.Find(m.ctx)
@@ -119,14 +133,9 @@ func (m *merging) ofGit(repo *gitmerge.Repo) error {
 	if done == open.Name && len(m.shared()) == 0 && !slices.ContainsFunc(open.Unmerged, m.isUnmerged) {
 		return nil
 	}
-	options, err := open.Options(m.ctx)
+	result, options, err := m.stores(open)
 	if err != nil {
 		return err
-	}
-	options.Now, options.Taken = m.now, m.taken()
-	result, err := merge.Stores(open.Base, open.Ours, open.Theirs, options)
-	if err != nil {
-		return configError(err)
 	}
 	own := m.ownChanges(open, result.Tree)
 	if !maps.Equal(own.mine, own.left) {

@@ -106,14 +106,9 @@ func (m *merging) vanished(repo *gitmerge.Repo) error {
 
 // again merges what git has merged in a commit, and on top of it what was changed since.
 func (m *merging) again(past *gitmerge.Merge) error {
-	options, err := past.Options(m.ctx)
+	result, options, err := m.stores(past)
 	if err != nil {
 		return err
-	}
-	options.Now, options.Taken = m.now, m.taken()
-	result, err := merge.Stores(past.Base, past.Ours, past.Theirs, options)
-	if err != nil {
-		return configError(err)
 	}
 	left, now := maps.Clone(past.Left), maps.Clone(m.tree)
 	for name, text := range past.Left {

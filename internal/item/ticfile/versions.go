@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/yamlmap"
 )
 
 // UnknownKeys returns the keys of the front matter that neither tic nor copse uses.
@@ -20,13 +21,7 @@ func (f *File) Raw(key string) (lines string, ok bool) { return f.front.Raw(key)
 // SetRaw writes a key of the front matter as the lines that Raw returned for it; ""
 // removes the key.
 func (f *File) SetRaw(key, lines string) error {
-	if lines == "" {
-		return f.front.Delete(key)
-	}
-	if old, ok := f.front.Raw(key); ok && old == lines {
-		return nil
-	}
-	return f.front.SetRaw(key, lines)
+	return setRaw(f.front, key, lines)
 }
 
 // Deleted returns when the item was deleted, "" if that is not noted.
@@ -66,13 +61,17 @@ func (c *Config) Raw(key string) (lines string, ok bool) { return c.front.Raw(ke
 
 // SetRaw changes a configuration as File.SetRaw changes an item.
 func (c *Config) SetRaw(key, lines string) error {
+	return setRaw(c.front, key, lines)
+}
+
+func setRaw(front *yamlmap.Map, key, lines string) error {
 	if lines == "" {
-		return c.front.Delete(key)
+		return front.Delete(key)
 	}
-	if old, ok := c.front.Raw(key); ok && old == lines {
+	if old, ok := front.Raw(key); ok && old == lines {
 		return nil
 	}
-	return c.front.SetRaw(key, lines)
+	return front.SetRaw(key, lines)
 }
 
 // SetValues replaces the values that copse uses.

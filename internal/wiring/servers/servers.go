@@ -19,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/mcpserver"
 	"github.com/copse-dev/copse/internal/mcpserver/route"
 	"github.com/copse-dev/copse/internal/mcpserver/wire"
+	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/watch"
 	"github.com/copse-dev/copse/internal/wiring/full"
@@ -152,16 +153,9 @@ func directory(dir string) (supervisor.Worktree, error) {
 		}
 	}
 	if err != nil {
-		return supervisor.Worktree{}, fmt.Errorf("%s cannot be served: %w", dir, bare(err))
+		return supervisor.Worktree{}, fmt.Errorf("%s cannot be served: %w", dir, rooted.WithoutPath(err))
 	}
 	return supervisor.Worktree{Path: real, Key: real}, nil
-}
-
-func bare(err error) error {
-	if at, ok := errors.AsType[*os.PathError](err); ok {
-		return at.Err
-	}
-	return err
 }
 
 // Watch watches what git keeps about worktrees.

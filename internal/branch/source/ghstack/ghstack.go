@@ -15,6 +15,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/branch/source"
 	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // Reader reads the stacks of all worktrees.
@@ -59,7 +60,7 @@ func (g Reader) Read(_ context.Context, r source.Repo) (source.Record, error) {
 			found, err = Parse(data)
 		}
 		if err != nil {
-			record.Notes = append(record.Notes, fmt.Sprintf("the file of %s cannot be read: %v", worktree(path), cause(err)))
+			record.Notes = append(record.Notes, fmt.Sprintf("the file of %s cannot be read: %v", worktree(path), rooted.WithoutPath(err)))
 			continue
 		}
 		record.Edges = append(record.Edges, found.Edges...)
@@ -74,13 +75,6 @@ func worktree(path string) string {
 		return "worktree " + filepath.Base(dir)
 	}
 	return "the main worktree"
-}
-
-func cause(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	return err
 }
 
 type file struct {
