@@ -1,16 +1,20 @@
 package catalog_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/copse-dev/copse/internal/command"
 	"github.com/copse-dev/copse/internal/command/catalog"
 	"github.com/copse-dev/copse/internal/command/library"
+	"github.com/copse-dev/copse/internal/command/render"
 	"github.com/copse-dev/copse/internal/command/runner"
 	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/settings"
@@ -310,4 +314,32 @@ func FuzzBuild(f *testing.F) {
 			t.Errorf("%q: %s, %v", text, built.JSON, err)
 		}
 	})
+}
+
+// counter counts what a check fills in.
+type counter struct{ runs int }
+
+func (c *counter) Run(context.Context, *library.Catalog, render.Request) (render.Result, error) {
+	c.runs++
+	return render.Result{}, nil
+}
+
+// A registry can list any number of prompts and editions, of which a check fills in some and reports
+// the rest.
+func TestManyPrompts(t *testing.T) {
+	t.Parallel()
+	root, _ := workspace(t, nil)
+	for name, commands := range map[string][]command.Command{
+		"prompts":  slices.Repeat([]command.Command{{}}, 20_000),
+		"editions": {{}, {Options: command.Options{Edition: make([]string, 20_000)}}},
+	} {
+		run := &counter{}
+		found, err := catalog.Check(t.Context(), root, "climpt", &library.Catalog{Registry: &command.Registry{Commands: commands}, Path: "registry.json"}, run)
+		if err != nil || run.runs > 5000 {
+			t.Errorf("%s: %d editions were filled in: %v", name, run.runs, err)
+		}
+		if len(found) == 0 || !strings.Contains(found[len(found)-1].Message, "were not checked") {
+			t.Errorf("%s: the rest is not reported: %v", name, found)
+		}
+	}
 }

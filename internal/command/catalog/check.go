@@ -33,7 +33,11 @@ func Check(ctx context.Context, root *rooted.Root, agent string, catalog *librar
 		c.found = append(c.found, built.Skipped...)
 		c.registry(root, built)
 	}
-	for _, one := range catalog.Commands {
+	for i, one := range catalog.Commands {
+		if c.runs += len(editions(one)); c.runs > maxRuns {
+			c.add(catalog.Path, "the last %d of %d prompts were not checked: a check fills in at most %d editions", len(catalog.Commands)-i, len(catalog.Commands), maxRuns)
+			break
+		}
 		if err := c.command(ctx, one); err != nil {
 			return nil, err
 		}
@@ -41,10 +45,15 @@ func Check(ctx context.Context, root *rooted.Root, agent string, catalog *librar
 	return c.found, ctx.Err()
 }
 
+// maxRuns is the maximum number of editions that a check fills in, far more than anybody maintains.
+// Each costs several files, and a registry of a few megabytes can list a hundred thousand.
+const maxRuns = 5000
+
 type check struct {
 	agent   string
 	catalog *library.Catalog
 	run     Runner
+	runs    int
 	found   []Finding
 }
 
