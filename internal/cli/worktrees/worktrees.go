@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,7 +80,10 @@ func noteUnexamined(env app.Env, all []worktrees.Worktree) {
 
 // show prints a line for each worktree.
 func show(env app.Env, all []worktrees.Worktree) error {
-	if len(all) == 1 {
+	switch i := slices.IndexFunc(all, func(w worktrees.Worktree) bool { return w.Note != "" }); {
+	case i >= 0:
+		env.Note("note: " + all[i].Note)
+	case len(all) == 1:
 		env.Note("note: this is the only worktree; `git worktree add` or `copse item start ID --worktree --run` adds one")
 	}
 	out := output.New(env)

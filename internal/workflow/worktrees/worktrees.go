@@ -84,7 +84,13 @@ type Worktree struct {
 	// everything is pushed, and nobody works there. Keep contains the reasons why it is not safe.
 	SafeToRemove bool     `json:"safe_to_remove,omitempty"`
 	Keep         []string `json:"keep,omitempty"`
+	// Note says that the list lacks other worktrees.
+	Note string `json:"note,omitempty"`
 }
+
+// unlisted is the note about a worktree whose .git leads to a directory that records no owner. That
+// directory can be another person's, so its other worktrees are not shown there.
+const unlisted = "git's directory does not name this worktree, so copse does not list the others of its repository here"
 
 // PullRequest is the pull request of a branch, from GitHub's last answer. State and Checks are
 // empty without one.
@@ -149,6 +155,9 @@ func (w *Worktrees) List(ctx context.Context) ([]Worktree, error) {
 		all[i] = Worktree{Worktree: l, Current: l.Path == repo.Root(), Unexamined: contents[l.Path].Unexamined}
 		if !all[i].Unexamined {
 			branches = append(branches, l.Branch)
+		}
+		if all[i].Current && !repo.Owned() {
+			all[i].Note = unlisted
 		}
 	}
 	tracking, err := repo.Tracking(ctx, branches)
