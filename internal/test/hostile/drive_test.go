@@ -43,6 +43,23 @@ type visitor struct {
 	tried func(attempt)
 	// doomed is the item that the next server deletes.
 	doomed int
+	// halves means that a server is asked for one half of the tools, and the next one for the
+	// other half. Then "copse mcp serve" and "copse up" together have tried each tool.
+	halves bool
+	// second means that the next server is asked for the second half.
+	second bool
+}
+
+// half returns the tools that the next server is asked for.
+func (v *visitor) half() []call {
+	if !v.halves {
+		return tools
+	}
+	first, second := tools[:len(tools)/2], tools[len(tools)/2:]
+	if v.second = !v.second; v.second {
+		return first
+	}
+	return second
 }
 
 // all tries the commands, the servers on standard input, copse up, and a shared store.
@@ -181,7 +198,7 @@ func (v *visitor) offers(server string, request func(method, params string) ([]b
 		}
 	}
 	v.doomed++
-	for _, t := range tools {
+	for _, t := range v.half() {
 		if slices.ContainsFunc(lists.Result.Tools, func(o struct{ Name string }) bool { return o.Name == t.name }) {
 			ask("tool "+t.name, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, t.name, v.fill(t.args)), t.fails)
 		}
@@ -273,7 +290,7 @@ func (v *visitor) up(ctx context.Context) error {
 			return nil
 		case <-ctx.Done():
 			return fmt.Errorf("copse up did not begin to serve: %s", said.String())
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(50 * time.Millisecond):
 		}
 	}
 	v.tried(attempt{entry: "copse up"})

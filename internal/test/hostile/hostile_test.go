@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,7 +20,7 @@ var known = map[string]bool{}
 
 // everyNth is the share of the vectors that a plain "go test" tries: all of them take
 // minutes of processor time. Where nothing may be skipped, as in CI, all are tried.
-const everyNth = 8
+const everyNth = 24
 
 // TestNothingInARepositoryRuns tries every entry point in a copy of a repository for each
 // vector, and first in one that is not hostile, where each entry point must do its work:
@@ -40,6 +41,9 @@ func TestNothingInARepositoryRuns(t *testing.T) {
 		return // each vector would say the same
 	}
 	all := need.All() || os.Getenv("COPSE_TEST_HOSTILE") != ""
+	// With COPSE_TEST_HOSTILE, each server is asked for each tool. Otherwise each tool is tried with
+	// each vector, on standard input or over HTTP; the next vector has it the other way around.
+	halves := os.Getenv("COPSE_TEST_HOSTILE") == ""
 	var live, dormant, tried atomic.Int64
 	t.Run("vectors", func(t *testing.T) {
 		for i, v := range vectors() {
@@ -58,7 +62,7 @@ func TestNothingInARepositoryRuns(t *testing.T) {
 				} else {
 					dormant.Add(1)
 				}
-				tried.Add(int64(attack(t, l, v)))
+				tried.Add(int64(attack(t, l, v, halves, i%2 == 0)))
 			})
 		}
 	})
@@ -104,8 +108,8 @@ func prove(t *testing.T, l *lab, v vector) bool {
 	return true
 }
 
-// attack tries every entry point and returns how many there are.
-func attack(t *testing.T, l *lab, planted vector) (entries int) {
+// attack tries every entry point and returns how many there are. See halves and second of visitor.
+func attack(t *testing.T, l *lab, planted vector, halves, second bool) (entries int) {
 	t.Helper()
 	r := newRepo(t, l)
 	planted.plant(r)
@@ -115,7 +119,7 @@ func attack(t *testing.T, l *lab, planted vector) (entries int) {
 		recipe = "no-such-task"
 	}
 	from := filepath.Join(r.root(), filepath.FromSlash(planted.from))
-	v := &visitor{r: r, from: from, recipe: recipe, doomed: firstDoomed, tried: func(a attempt) {
+	v := &visitor{r: r, from: from, recipe: recipe, doomed: firstDoomed, halves: halves, second: second, tried: func(a attempt) {
 		entries++
 		if what := r.woken(); what != "" && (!a.connects || what != connected) {
 			t.Errorf("%s: %s", a.entry, what)
@@ -128,4 +132,21 @@ func attack(t *testing.T, l *lab, planted vector) (entries int) {
 		t.Errorf("after the last entry point: %s", what)
 	}
 	return entries
+}
+
+// Two servers together are asked for each tool, whichever half is first.
+func TestHalves(t *testing.T) {
+	t.Parallel()
+	for _, second := range []bool{false, true} {
+		v := &visitor{halves: true, second: second}
+		asked := slices.Concat(v.half(), v.half())
+		for _, c := range tools {
+			if !slices.Contains(asked, c) {
+				t.Errorf("no server is asked for %s %s", c.name, c.args)
+			}
+		}
+	}
+	if got := len((&visitor{}).half()); got != len(tools) {
+		t.Errorf("a server is asked for %d of %d tools", got, len(tools))
+	}
 }

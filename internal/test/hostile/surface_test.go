@@ -171,15 +171,18 @@ var served = []string{
 	"copse server up", "copse server down", "copse server open", "copse server close", "copse server status",
 }
 
+// call is a call of a tool.
+type call struct {
+	name, args string
+	// fails is what the tool says where it cannot succeed.
+	fails string
+}
+
 // tools are the arguments of each tool, in an order that works. A tool that has several
 // lines is called several times. "{recipe}" is as in commands, "{doomed}" an item that
 // nothing else needs. "{recipe}" is as in commands, "{doomed}" an item that
 // nothing else needs.
-var tools = []struct {
-	name, args string
-	// fails is what the tool says where it cannot succeed.
-	fails string
-}{
+var tools = []call{
 	{name: "get_current_branch", args: `{}`},
 	{name: "get_branch_metadata", args: `{"branch":"feature/login"}`},
 	{name: "get_branch_tree", args: `{}`},
