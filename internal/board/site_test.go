@@ -122,7 +122,9 @@ func (s *stand) link(root string, readOnly bool) string {
 // do sends a request and returns the status and the body.
 func (s *stand) do(c *http.Client, method, address, body string, header ...string) (int, string) {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), method, address, strings.NewReader(body))
+	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second) // a stream that must not begin has no end
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/storage"
@@ -152,5 +154,32 @@ func TestStartsOnce(t *testing.T) {
 	}
 	if err := serve(clientfile.User, "mcp", "serve", "--name", "own"); err != nil || started != 2+maxProject {
 		t.Errorf("the user's own entry: %v", err)
+	}
+}
+
+// Of a project's file, which comes with a repository, the doctor starts this very program, as a server
+// and with nothing else.
+func TestHarmless(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	self, other := filepath.Join(dir, "copse"), filepath.Join(dir, "other")
+	d := Doctor{Executable: self}
+	serve := []string{"mcp", "serve"}
+	for name, tt := range map[string]struct {
+		path   string
+		server clientconfig.Server
+		want   bool
+	}{
+		"this program":    {self, clientconfig.Server{Args: serve}, true},
+		"read only":       {self, clientconfig.Server{Args: append(slices.Clone(serve), "--read-only")}, true},
+		"another program": {other, clientconfig.Server{Args: serve}, false},
+		"another command": {self, clientconfig.Server{Args: []string{"task", "run", "x"}}, false},
+		"another project": {self, clientconfig.Server{Args: append(slices.Clone(serve), "--repo", "/x")}, false},
+		"a variable":      {self, clientconfig.Server{Args: serve, Env: map[string]string{"PATH": dir}}, false},
+		"a directory":     {self, clientconfig.Server{Args: serve, Dir: dir}, false},
+	} {
+		if got := d.harmless(tt.server, tt.path); got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }
