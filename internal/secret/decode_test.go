@@ -7,12 +7,11 @@ import (
 	"html"
 	"math/rand/v2"
 	"net/url"
-	"runtime/debug"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/copse-dev/copse/internal/secret"
+	"github.com/copse-dev/copse/internal/test/need"
 )
 
 // invisible are characters and bytes that show nothing, as they are and escaped.
@@ -205,7 +204,7 @@ func TestManyCuts(t *testing.T) {
 		set.AddLogin("u", fmt.Sprintf("%sB%02d%s", long, i, long))
 	}
 	cuts := 200
-	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+	if need.RaceDetector() {
 		cuts = 40 // the race detector makes the same search fifty times slower
 	}
 	text := strings.Repeat(long+"C"+strings.Repeat("%", 11)+"\u2026"+strings.Repeat("%", 11)+"C"+long, cuts)

@@ -3,12 +3,11 @@ package splice_test
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/copse-dev/copse/internal/recipe/splice"
+	"github.com/copse-dev/copse/internal/test/need"
 )
 
 // A small justfile can insert a long constant thousands of times, and its recipes can pass values on
@@ -37,7 +36,7 @@ func TestLongTexts(t *testing.T) {
 		fmt.Fprintf(&parameters, `{"name":"p%d","export":true},`, i)
 	}
 	limit := uint64(200 << 20)
-	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+	if need.RaceDetector() {
 		limit = 1 << 30 // the race detector copies texts that are otherwise converted in place
 	}
 	for name, dump := range map[string]string{

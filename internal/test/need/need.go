@@ -10,6 +10,8 @@ package need
 import (
 	"os"
 	"os/exec"
+	"runtime/debug"
+	"slices"
 	"testing"
 )
 
@@ -57,4 +59,11 @@ func Present(path string) bool {
 	}
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+// RaceDetector reports whether the race detector watches the test, which then takes more time and
+// memory.
+func RaceDetector() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
