@@ -76,6 +76,9 @@ func (f field) plain(value json.RawMessage) json.RawMessage {
 	case f.jsonType == "string":
 		return json.RawMessage(`""`)
 	}
+	if _, err := strconv.ParseUint(string(value), 10, 64); f.digits && err == nil && string(value) != "0" {
+		return json.RawMessage(strconv.Quote(string(value)))
+	}
 	return value
 }
 

@@ -23,6 +23,7 @@ type field struct {
 	nullable    bool // null is a value, not absence
 	own         bool // its type reads JSON itself
 	noZero      bool // 0 is no valid value, without a minimum in the schema
+	digits      bool // a number counts as its digits
 	enum        []string
 	min, max    *float64
 	fallback    json.RawMessage // the default, for people to know
@@ -53,6 +54,7 @@ func inputOf[In any]() input {
 			index:       i,
 			description: sf.Tag.Get("description"),
 			noZero:      sf.Tag.Get("zero") == "none",
+			digits:      sf.Tag.Get("number") == "text",
 			required:    !omissible,
 		}
 		t := sf.Type

@@ -65,7 +65,7 @@ type UpdateIn struct {
 	Description *string                     `json:"description,omitempty"`
 	Branch      *string                     `json:"branch,omitempty" description:"\"\" clears."`
 	Worktree    *string                     `json:"worktree,omitempty"`
-	PullRequest *string                     `json:"pull_request,omitempty" description:"Number or URL; \"\" clears."`
+	PullRequest *string                     `json:"pull_request,omitempty" number:"text" description:"Number or URL; \"\" clears."`
 	Steal       bool                        `json:"steal,omitempty"`
 }
 
