@@ -35,15 +35,11 @@ func (r *Repo) Tracked(ctx context.Context) (index.Paths, error) {
 	})
 }
 
-// LeftOut returns the tracked files that a sparse checkout keeps out of the worktree, none without
-// one. Some of them can be there all the same, when another program has written them.
+// LeftOut returns the tracked files that a sparse checkout, if there is one, keeps out of the worktree.
 func (r *Repo) LeftOut(ctx context.Context) (index.Paths, error) {
 	cfg, err := r.config(ctx)
-	if err != nil {
-		return index.Paths{}, fmt.Errorf("read the sparse checkout: %w", err)
-	}
-	if sparse, err := cfg.Bool("core.sparsecheckout", false); err != nil || !sparse {
-		return index.Paths{}, err
+	if sparse, wrong := cfg.Bool("core.sparsecheckout", false); err != nil || wrong != nil || !sparse {
+		return index.Paths{}, errors.Join(err, wrong)
 	}
 	tracked, err := r.Tracked(ctx)
 	return tracked.Skipped(), err

@@ -22,7 +22,7 @@ type field struct {
 	required    bool
 	nullable    bool // null is a value, not absence
 	own         bool // its type reads JSON itself
-	noZero      bool // 0 is no valid value, without a minimum in the schema
+	noZero      bool // 0 is not a valid value, although the schema has no minimum
 	digits      bool // a number counts as its digits
 	enum        []string
 	min, max    *float64
