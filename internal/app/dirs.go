@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/copse-dev/copse/internal/settings"
-	"github.com/copse-dev/copse/internal/userdir"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -89,7 +88,7 @@ func (e Env) SettingsFile() string { return joinAbs(e.ConfigDir(), settings.User
 
 // RuntimeDir returns the directory for files that end with the processes of the user: the socket of
 // "copse up" and the presence of servers.
-func (e Env) RuntimeDir() string { return runtimeDir(e, os.Getuid(), userdir.PrivateTo) }
+func (e Env) RuntimeDir() string { return runtimeDir(e, os.Getuid(), private) }
 
 // runtimeDir returns the directory of the socket. It is the same for programs that start without
 // the XDG_ variables, as under some MCP clients: without XDG_RUNTIME_DIR, it is the directory to

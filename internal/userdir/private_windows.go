@@ -2,8 +2,8 @@ package userdir
 
 import "os"
 
-// PrivateTo reports whether there is a directory: those in a user's profile are the user's.
-func PrivateTo(dir string, _ int) bool {
+// private reports whether there is a directory: those in a user's profile are the user's.
+func private(dir string) bool {
 	info, err := os.Lstat(dir)
 	return err == nil && info.IsDir()
 }

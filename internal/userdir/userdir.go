@@ -28,7 +28,7 @@ var ErrUnusable = errors.New("there is no directory that only the user can enter
 func (d Dir) Path(name string) string { return filepath.Join(string(d), name) }
 
 // Private reports whether the directory exists and nobody else can enter it.
-func (d Dir) Private() bool { return d != "" && PrivateTo(string(d), os.Geteuid()) }
+func (d Dir) Private() bool { return d != "" && private(string(d)) }
 
 // Make creates the directory and reports whether nobody else can enter it.
 func (d Dir) Make() bool { return d != "" && os.MkdirAll(string(d), 0o700) == nil && d.Private() }
