@@ -12,9 +12,9 @@ import (
 
 const (
 	// patience is how long a busy machine may take for an answer that takes milliseconds.
-	patience = 20 * time.Second
+	patience = 10 * time.Second
 	// memory is what a process may take, in MiB.
-	memory = 200
+	memory = 128
 )
 
 // No file makes copse wait, end, or take much memory: the server and each command answer

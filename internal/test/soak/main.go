@@ -99,7 +99,7 @@ func run(ctx context.Context, limit time.Duration, only string, seed uint64, fuz
 			continue
 		}
 		r := &rig.Rig{
-			Context: ctx, Dir: filepath.Join(work, p.name), Bin: bin, Complete: limit >= 10*time.Minute,
+			Context: ctx, Dir: filepath.Join(work, p.name), Bin: bin, Complete: limit >= 10*time.Minute || only == p.name,
 			Until: time.Now().Add(time.Duration(share * float64(limit))), Random: rand.New(rand.NewPCG(seed, uint64(i))),
 		}
 		if err := os.Mkdir(r.Dir, 0o755); err != nil {

@@ -19,6 +19,9 @@ const (
 
 // FilesThatNeverEnd puts each bomb at each place. It takes the time that it takes.
 func FilesThatNeverEnd(r *rig.Rig) ([]rig.Result, error) {
+	if !r.Complete {
+		return nil, nil // the test of the package bombs tries the same, with the same limits
+	}
 	base := filepath.Join(r.Dir, "world")
 	w, err := bombs.New(r.Context, base, r.Bin)
 	if err != nil {
