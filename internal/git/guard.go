@@ -54,12 +54,11 @@ func (g *guard) Settings(ctx context.Context) ([]string, error) {
 	return own.override, g.submodules()
 }
 
-// maxSubmodules is the maximum number of submodules that are checked out. The checks of each take
-// dozens of system calls before every command of git.
+// maxSubmodules is the maximum number of submodules that are checked out: each costs dozens of system
+// calls before every command of git.
 const maxSubmodules = 1000
 
-// submodules checks the files of submodules that git reads: which commit is checked out. Thousands of
-// links can lead to the same directory.
+// submodules checks git's files of the submodules. Thousands of links can lead to the same directory.
 func (g *guard) submodules() error {
 	if g.repo.at.Root == "" {
 		return nil
@@ -75,10 +74,8 @@ func (g *guard) submodules() error {
 			continue
 		}
 		if len(checked) > maxSubmodules {
-			return &BrokenError{
-				Path: g.repo.at.Root, Problem: fmt.Sprintf("has more than %d submodules that are checked out", maxSubmodules),
-				Remedy: "run `git submodule deinit` for those that you do not need",
-			}
+			problem := fmt.Sprintf("has more than %d submodules that are checked out", maxSubmodules)
+			return &BrokenError{Path: g.repo.at.Root, Problem: problem, Remedy: "run `git submodule deinit` for those that you do not need"}
 		}
 		checked[dir] = true
 		common, err := discovery.CommonDir(dir)
