@@ -135,6 +135,12 @@ func (h *hub) follow(ctx context.Context, v View, r Request, version string, sen
 			return err
 		}
 	}
+	return forward(ctx, updates, version, send)
+}
+
+// forward sends the updates that concern a page of a version, until ctx ends or the page reads too
+// slowly.
+func forward(ctx context.Context, updates <-chan message, version string, send func(message) error) error {
 	for {
 		select {
 		case <-ctx.Done():
