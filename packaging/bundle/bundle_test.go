@@ -65,7 +65,7 @@ func bundled(t *testing.T) (out string) {
 	assets := filepath.Join(dir, "assets")
 	output(t, "", "", "go", "run", "../assets", assets)
 	out = filepath.Join(dir, "bundle")
-	if err := run("v"+version, artifacts, filepath.Join(assets, "man"), out); err != nil {
+	if err := run("v"+version, artifacts, filepath.Join(assets, "man"), filepath.Join("..", "..", licenseFile), out); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -128,6 +128,11 @@ func npmPackages(t *testing.T, directory string) {
 	doctor.Dir = dir
 	if found, _ := doctor.Output(); !strings.HasPrefix(string(found), "ok\tprogram\tcopse v"+version+" at ") { // the directory is not a repository
 		t.Errorf("the doctor prints %s", found)
+	}
+	for _, one := range []string{"copse", "copse-" + platform} {
+		if _, err := os.Stat(filepath.Join(dir, "node_modules", scope, one, licenseFile)); err != nil {
+			t.Error(err)
+		}
 	}
 	cmd := exec.CommandContext(t.Context(), program, "nothing")
 	if err := cmd.Run(); cmd.ProcessState.ExitCode() != 2 {
@@ -291,7 +296,7 @@ func TestRefusals(t *testing.T) {
 		{"v1.2.3", filepath.Join(dir, "none"), "no such file"},
 		{"v1.2.3", empty, "names no program copse"},
 	} {
-		if err := run(tt.version, tt.artifacts, dir, dir); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err := run(tt.version, tt.artifacts, dir, filepath.Join("..", "..", licenseFile), dir); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("got %v, want %s", err, tt.want)
 		}
 	}

@@ -25,6 +25,7 @@ const (
 	repository  = "https://github.com/copse-dev/copse"
 	image       = "ghcr.io/copse-dev/copse"
 	title       = "copse"
+	licenseFile = "LICENSE" // npm packs it although no package lists it
 	description = "Branch stacks, GitHub PRs, Jira issues, work items, prompts, files, and tasks of your worktree"
 )
 
@@ -59,9 +60,10 @@ func main() {
 	version := flag.String("version", "", "the version, such as v1.2.3")
 	artifacts := flag.String("artifacts", "dist/artifacts.json", "the release build's list of what it built")
 	man := flag.String("man", "build/assets/man", "the `directory` of the manual pages, which packaging/assets writes")
+	license := flag.String("license", "LICENSE", "the license, which every package contains")
 	out := flag.String("out", "dist/bundle", "the directory to write to")
 	flag.Parse()
-	if err := run(*version, *artifacts, *man, *out); err != nil {
+	if err := run(*version, *artifacts, *man, *license, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "bundle:", err)
 		os.Exit(1)
 	}
@@ -69,7 +71,7 @@ func main() {
 
 var semantic = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`)
 
-func run(version, artifacts, man, out string) error {
+func run(version, artifacts, man, license, out string) error {
 	if !semantic.MatchString(version) {
 		return fmt.Errorf("invalid value %q for -version: use one such as v1.2.3", version)
 	}
@@ -78,12 +80,16 @@ func run(version, artifacts, man, out string) error {
 	if err != nil {
 		return err
 	}
-	bundles, err := writeMCPB(filepath.Join(out, "mcpb"), version, programs)
+	terms, err := os.ReadFile(license)
+	if err != nil {
+		return err
+	}
+	bundles, err := writeMCPB(filepath.Join(out, "mcpb"), version, terms, programs)
 	if err != nil {
 		return err
 	}
 	return errors.Join(
-		writeNPM(filepath.Join(out, "npm"), version, man, programs),
+		writeNPM(filepath.Join(out, "npm"), version, man, terms, programs),
 		writeRegistry(filepath.Join(out, "server.json"), version, bundles),
 	)
 }

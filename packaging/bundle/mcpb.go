@@ -111,7 +111,7 @@ func logins() map[string]login {
 }
 
 // writeMCPB writes a bundle for each platform.
-func writeMCPB(directory, version string, programs []program) ([]bundle, error) {
+func writeMCPB(directory, version string, license []byte, programs []program) ([]bundle, error) {
 	tools, prompts := offered()
 	var written []bundle
 	for _, p := range programs {
@@ -139,7 +139,7 @@ func writeMCPB(directory, version string, programs []program) ([]bundle, error) 
 		if err != nil {
 			return nil, err
 		}
-		packed, err := pack(text, "bin/"+p.file(), data)
+		packed, err := pack(text, license, "bin/"+p.file(), data)
 		if err != nil {
 			return nil, err
 		}
@@ -153,8 +153,8 @@ func writeMCPB(directory, version string, programs []program) ([]bundle, error) 
 	return written, nil
 }
 
-// pack makes the archive: the manifest, and the program, which can be run.
-func pack(manifest []byte, name string, program []byte) ([]byte, error) {
+// pack makes the archive: the manifest, the license, and the program, which can be run.
+func pack(manifest, license []byte, name string, program []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) {
@@ -164,7 +164,7 @@ func pack(manifest []byte, name string, program []byte) ([]byte, error) {
 		name string
 		data []byte
 		mode os.FileMode
-	}{{"manifest.json", manifest, 0o644}, {name, program, 0o755}} {
+	}{{"manifest.json", manifest, 0o644}, {licenseFile, license, 0o644}, {name, program, 0o755}} {
 		header := &zip.FileHeader{Name: f.name, Method: zip.Deflate}
 		header.SetMode(f.mode)
 		entry, err := w.CreateHeader(header)

@@ -38,8 +38,8 @@ var (
 
 // writeNPM writes the directories of the npm packages: one for each platform, with its program, and
 // the one that people install, which depends on those, starts the right one, and has the manual
-// pages of copse from the directory man.
-func writeNPM(directory, version, man string, programs []program) error {
+// pages of copse from the directory man. Each of them contains the license.
+func writeNPM(directory, version, man string, license []byte, programs []program) error {
 	base := npmPackage{
 		Version: version, Description: description, License: "MIT",
 		Repository: map[string]string{"type": "git", "url": "git+" + repository + ".git"},
@@ -60,6 +60,7 @@ func writeNPM(directory, version, man string, programs []program) error {
 		data, err := os.ReadFile(p.path)
 		errs = append(errs, err,
 			put(filepath.Join(directory, platform, "bin", p.file()), data, 0o755),
+			put(filepath.Join(directory, platform, licenseFile), license, 0o644),
 			writeJSON(filepath.Join(directory, platform, "package.json"), one),
 		)
 	}
@@ -78,6 +79,7 @@ func writeNPM(directory, version, man string, programs []program) error {
 	return errors.Join(append(errs,
 		put(filepath.Join(directory, name, "bin", name+".js"), launcher, 0o755),
 		put(filepath.Join(directory, name, "README.md"), []byte(readme), 0o644),
+		put(filepath.Join(directory, name, licenseFile), license, 0o644),
 		writeJSON(filepath.Join(directory, name, "package.json"), root),
 	)...)
 }
