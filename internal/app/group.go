@@ -158,8 +158,10 @@ func flagError(cmd *cobra.Command, err error) error {
 	if wrong := cmd.ValidateArgs(cmd.Flags().Args()); wrong != nil && cmd.ValidateArgs(nil) == nil {
 		return wrong
 	}
-	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok && bad.GetFlag().Value.Type() == "duration" {
-		return UsageError(fmt.Sprintf("invalid value %q for --%s: use a number with a unit, such as 90s, 30m, or 2h", bad.GetValue(), bad.GetFlag().Name))
+	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		if allowed := values(bad.GetFlag().Value.Type()); allowed != "" {
+			return UsageError(fmt.Sprintf("invalid value %q for --%s: use %s", bad.GetValue(), bad.GetFlag().Name, allowed))
+		}
 	}
 	name, missing := unknownFlag(err)
 	if !missing {
@@ -174,7 +176,25 @@ func flagError(cmd *cobra.Command, err error) error {
 	if meant := suggest.Flag(name, flags); meant != "" {
 		return UsageError(err.Error() + "; did you mean --" + meant + "?")
 	}
+	for _, c := range cmd.Commands() {
+		if c.Name() == name && c.IsAvailableCommand() {
+			return UsageError(err.Error() + "; did you mean " + path(cmd, name) + "?")
+		}
+	}
 	return UsageError(err.Error())
+}
+
+// values describes the values of a type of flags; "" if the flag explains them itself.
+func values(kind string) string {
+	switch kind {
+	case "duration":
+		return "a number with a unit, such as 90s, 30m, or 2h"
+	case "int":
+		return "a whole number"
+	case "bool":
+		return "true or false"
+	}
+	return ""
 }
 
 // unknownFlag returns the name or the letter of the flag that an error does not know.

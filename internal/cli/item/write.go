@@ -199,6 +199,7 @@ with --edit.`,
 		Args:              app.Args(1, 2, "ID, or ID and TEXT"),
 		ValidArgsFunction: c.CompleteItem,
 	}
+	app.ExpectFlags(cmd, map[string]string{"m message body text b": "the comment is an argument: `" + c.Program + " comment ID TEXT`"})
 	f := cmd.Flags()
 	f.StringVar(&author, "author", "", "set the `author` (default: you, as the history names you)")
 	output.JSONFlag[backlog.Comment](cmd, &asJSON)
