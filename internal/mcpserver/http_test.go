@@ -350,7 +350,7 @@ func TestRequestsUnderWay(t *testing.T) {
 				c.send("POST", "/mcp", hang(i), session)
 				synctest.Wait()
 				if i%2 == 1 {
-					_ = c.Close() // the call goes on
+					_ = c.Close() // the call continues
 				}
 			}
 			synctest.Wait()
