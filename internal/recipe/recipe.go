@@ -102,7 +102,7 @@ const (
 func receivable(args []string) string {
 	const instead = "and at most %d are allowed; write the text to a file, and pass its name"
 	if len(args) > maxArguments {
-		return fmt.Sprintf("there are %d arguments, "+instead, len(args), maxArguments)
+		return fmt.Sprintf("there are %s, "+instead, cleantext.Count(len(args), "argument"), maxArguments)
 	}
 	together := 0
 	for i, arg := range args {
@@ -110,12 +110,12 @@ func receivable(args []string) string {
 			return fmt.Sprintf("argument %d contains a null byte, which no program can receive; remove it", i+1)
 		}
 		if len(arg) > maxArgument {
-			return fmt.Sprintf("argument %d has %d bytes, "+instead, i+1, len(arg), maxArgument)
+			return fmt.Sprintf("argument %d has %s, "+instead, i+1, cleantext.Count(len(arg), "byte"), maxArgument)
 		}
 		together += len(arg)
 	}
 	if together > maxArgument {
-		return fmt.Sprintf("the arguments have %d bytes together, "+instead, together, maxArgument)
+		return fmt.Sprintf("the arguments have %s together, "+instead, cleantext.Count(together, "byte"), maxArgument)
 	}
 	return ""
 }
