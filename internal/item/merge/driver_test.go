@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/linkfile"
 	"github.com/copse-dev/copse/internal/item/merge/driver"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
@@ -104,14 +105,14 @@ func TestLinks(t *testing.T) {
 	ours, theirs := base, base
 	ours.Branch, ours.PullRequest = "ours", "3"
 	theirs.Worktree, theirs.PullRequest = "/theirs", "2"
-	want := item.Link{Branch: "ours", Worktree: "/theirs", PullRequest: "3"}.Text(4)
+	want := linkfile.Text(item.Link{Branch: "ours", Worktree: "/theirs", PullRequest: "3"}, 4)
 	const name = "links/20261121T120000000Z.txt"
 	for range 2 {
-		got, err := driver.Merge(name, base.Text(3), ours.Text(3), theirs.Text(4), "")
+		got, err := driver.Merge(name, linkfile.Text(base, 3), linkfile.Text(ours, 3), linkfile.Text(theirs, 4), "")
 		if err != nil || got != want {
 			t.Errorf("got %q, %v, want %q", got, err, want)
 		}
 		ours, theirs = theirs, ours // the same from the other side
-		want = item.Link{Branch: "ours", Worktree: "/theirs", PullRequest: "3"}.Text(4)
+		want = linkfile.Text(item.Link{Branch: "ours", Worktree: "/theirs", PullRequest: "3"}, 4)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"slices"
 )
@@ -99,44 +100,43 @@ func begins(text *bufio.Reader) bool {
 // check returns an error for a body with too many messages, or with one that is too large. It accepts
 // the rest of damaged text: the library refuses it.
 func check(text []byte) error {
-	messages := json.NewDecoder(bytes.NewReader(text))
-	if !bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("[")) {
-		var message json.RawMessage
-		if messages.Decode(&message) != nil {
-			return nil
-		}
-		return checkSize(message)
-	}
-	if _, err := messages.Token(); err != nil {
-		return nil
-	}
-	for n := 0; messages.More(); n++ {
-		if n == Max {
+	n := 0
+	for message := range messages(text) {
+		if n++; n > Max {
 			return ErrTooLong
 		}
-		var message json.RawMessage
-		if messages.Decode(&message) != nil {
-			return nil
-		}
-		if err := checkSize(message); err != nil {
-			return err
+		if !fits(message) {
+			return ErrTooLarge
 		}
 	}
 	return nil
 }
 
-// checkSize returns an error for a large message other than a call of a tool or a prompt. A server
-// forgets the arguments of a call with its answer. It keeps those of other methods, such as
-// initialize, for as long as the session lasts.
-func checkSize(message json.RawMessage) error {
+// messages returns the messages of a body up to the first damaged one.
+func messages(text []byte) iter.Seq[json.RawMessage] {
+	return func(yield func(json.RawMessage) bool) {
+		in := json.NewDecoder(bytes.NewReader(text))
+		if bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("[")) {
+			_, _ = in.Token() // the bracket
+		}
+		for in.More() {
+			var message json.RawMessage
+			if in.Decode(&message) != nil || !yield(message) {
+				return
+			}
+		}
+	}
+}
+
+// fits reports whether a message is small, or a call of a tool or a prompt. A server forgets the
+// arguments of a call with its answer. It keeps those of other methods, such as initialize, for as
+// long as the session lasts.
+func fits(message json.RawMessage) bool {
 	if len(message) <= MaxSmall {
-		return nil
+		return true
 	}
 	var head struct {
 		Method string `json:"method"`
 	}
-	if json.Unmarshal(message, &head) != nil || head.Method == "tools/call" || head.Method == "prompts/get" {
-		return nil
-	}
-	return ErrTooLarge
+	return json.Unmarshal(message, &head) == nil && (head.Method == "tools/call" || head.Method == "prompts/get")
 }
