@@ -40,7 +40,7 @@ var environment = []struct {
 	}},
 	{"GitHub and Jira", []variable{
 		{names("NETRC"), "path", "`~/.netrc`", "The file with logins for GitHub and Jira."},
-		{names("GH_TOKEN", "GITHUB_TOKEN"), "token", "the login of `gh`", "The login for github.com and ghe.com, if the netrc file has none."},
+		{names("GH_TOKEN", "GITHUB_TOKEN"), "token", "the login of `gh`", "The login for github.com, if the netrc file has none. copse sends it to a host of ghe.com only if that is the host in `GH_HOST` or `GITHUB_SERVER_URL`, or `gh` has a login for it."},
 		{names("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"), "token", "the login of `gh`", "The login for a GitHub Enterprise server. copse sends it only to the host in `GH_HOST`."},
 		{names("GH_HOST"), "host", "the host of the remote `origin`", "The GitHub Enterprise server to which the tokens in the environment belong."},
 		{names("GH_CONFIG_DIR"), "directory", "`gh` in `XDG_CONFIG_HOME`", "The directory of the configuration of `gh`, which gives copse its login."},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -46,7 +47,8 @@ func (f Finder) found(c Credential) Credential {
 // without a port. The order is:
 //
 //  1. netrc machine host, for github.com then api.github.com;
-//  2. $GH_TOKEN, then $GITHUB_TOKEN, for github.com and *.ghe.com;
+//  2. $GH_TOKEN, then $GITHUB_TOKEN, for github.com, and for a tenant of ghe.com
+//     that the user has named: in $GH_HOST, in $GITHUB_SERVER_URL, or by a login of gh;
 //     $GH_ENTERPRISE_TOKEN, then $GITHUB_ENTERPRISE_TOKEN, for the host that
 //     $GH_HOST names;
 //  3. the login of gh.
@@ -182,9 +184,10 @@ func reason(err error) string {
 }
 
 func (f Finder) fromEnv(host string, missing *MissingError) (Credential, bool) {
-	names := []string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"}
+	names, wanted := []string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"}, "set, but used only for the host in $GH_HOST"
 	if isGitHub(host) {
 		names = []string{"GH_TOKEN", "GITHUB_TOKEN"}
+		wanted = "set, but used for a host of ghe.com only if $GH_HOST is " + host + ", or gh has a login for it"
 	}
 	for _, name := range names {
 		token := f.env(name)
@@ -192,7 +195,7 @@ func (f Finder) fromEnv(host string, missing *MissingError) (Credential, bool) {
 			continue
 		}
 		if !f.trusted(host) {
-			missing.add("$"+name, "set, but used only for the host in $GH_HOST")
+			missing.add("$"+name, wanted)
 			return Credential{}, false
 		}
 		return Credential{Secret: token, Source: "$" + name}, true
@@ -224,10 +227,18 @@ func (f Finder) fromGH(ctx context.Context, host string, missing *MissingError) 
 	return Credential{}, false
 }
 
-// trusted reports whether the tokens of the environment are meant for host: the
-// GitHub services themselves, and the one host that the user has named.
+// trusted reports whether the tokens of the environment are meant for host: github.com itself, the one
+// host that the user has named, and the tenants of ghe.com that gh or a workflow of GitHub knows.
+// Anybody can have a tenant.
 func (f Finder) trusted(host string) bool {
-	return isGitHub(host) || strings.EqualFold(host, f.env("GH_HOST"))
+	switch {
+	case host == "github.com", strings.EqualFold(host, f.env("GH_HOST")):
+		return true
+	case !isGitHub(host):
+		return false
+	}
+	server, err := url.Parse(f.env("GITHUB_SERVER_URL"))
+	return err == nil && strings.EqualFold(host, server.Hostname()) || f.inGH(host)
 }
 
 // fromEnvironment reports whether token is one of the environment's, which gh returns like its own.
@@ -242,6 +253,7 @@ func (f Finder) fromEnvironment(token string) bool {
 
 func (f Finder) env(name string) string { return strings.TrimSpace(f.Getenv(name)) }
 
+// isGitHub reports whether GitHub runs the service of a host.
 func isGitHub(host string) bool {
 	return host == "github.com" || strings.HasSuffix(host, ".ghe.com")
 }

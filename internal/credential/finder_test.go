@@ -84,7 +84,11 @@ func TestGitHub(t *testing.T) {
 		{"gh not asked, empty password, default", "github.com", place{"machine github.com login u password \"\"\ndefault login x password y", nil, nil, "linux"},
 			"no credentials for github.com: ~/.netrc: machine github.com lacks a login or a password, no machine api.github.com, its default entry is not used; $GH_TOKEN, $GITHUB_TOKEN: not set"},
 
-		{"ghe.com", "octo.ghe.com", place{"machine github.com login u password p", all, nil, "linux"}, ":t1 from $GH_TOKEN"},
+		{"tenant that is named", "octo.ghe.com", place{"-", env{"GH_HOST": "Octo.ghe.com", "GH_TOKEN": "t1"}, nil, "linux"}, ":t1 from $GH_TOKEN"},
+		{"tenant of a workflow", "octo.ghe.com", place{"-", env{"GITHUB_SERVER_URL": "https://octo.ghe.com", "GITHUB_TOKEN": "t2"}, nil, "linux"}, ":t2 from $GITHUB_TOKEN"},
+		{"tenant through gh", "octo.ghe.com", place{"-", env{"GH_TOKEN": "t1"}, gh("g", nil), "linux"}, ":g from gh auth token"},
+		{"tenant that a remote names", "evil.ghe.com", place{"-", env{"GH_TOKEN": "t1", "GH_HOST": "octo.ghe.com"}, gh("t1", nil), "linux"},
+			"no credentials for evil.ghe.com: ~/.netrc: no such file; $GH_TOKEN: set, but used for a host of ghe.com only if $GH_HOST is evil.ghe.com, or gh has a login for it; gh: offered only a token from the environment, which is for another host"},
 		{"own server in netrc", "ghe.example.com", place{"machine ghe.example.com login u password p", all, nil, "linux"},
 			"u:p from ~/.netrc machine ghe.example.com"},
 		{"own server named", "ghe.example.com", place{"-", env{"GH_HOST": "GHE.example.com", "GH_ENTERPRISE_TOKEN": "e1", "GH_TOKEN": "t1"}, nil, "linux"},
@@ -116,6 +120,23 @@ func TestGitHub(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// A token of the environment goes to the tenants of ghe.com for which gh has a login, and to no other.
+func TestTenants(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	hosts := "github.com:\n    user: evil.ghe.com\n'octo.ghe.com':\n    users:\n        evil.ghe.com:\n"
+	file := filepath.Join(home, ".config", "gh", "hosts.yml")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(hosts), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	f := credential.Finder{Getenv: func(name string) string { return map[string]string{"GH_TOKEN": "t1"}[name] }, Home: home, GOOS: "linux"}
+	for host, want := range map[string]bool{"octo.ghe.com": true, "evil.ghe.com": false, "o.ghe.com": false} {
+		if _, err := f.GitHub(t.Context(), host); (err == nil) != want {
+			t.Errorf("%s: %v", host, err)
+		}
 	}
 }
 

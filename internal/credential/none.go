@@ -6,8 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/copse-dev/copse/internal/netrc"
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // NoGitHub reports that there is certainly no login for any GitHub host: no variable, no netrc
@@ -30,11 +32,40 @@ func (f Finder) noNetrc() bool {
 
 // noGH reports that gh, if it exists, is not logged in anywhere: it stores its hosts in a file.
 func (f Finder) noGH() bool {
-	const hosts = "hosts.yml"
+	return !slices.ContainsFunc(f.ghHosts(), func(file string) bool { return !missing(file) })
+}
+
+// ghHosts returns the paths at which gh may store its hosts.
+func (f Finder) ghHosts() []string {
 	dirs := []string{
 		f.env("GH_CONFIG_DIR"), under(f.env("XDG_CONFIG_HOME"), "gh"), under(f.env("AppData"), "GitHub CLI"), under(f.Home, ".config", "gh"),
 	}
-	return !slices.ContainsFunc(dirs, func(dir string) bool { return dir != "" && !missing(filepath.Join(dir, hosts)) })
+	var files []string
+	for _, dir := range dirs {
+		if dir != "" {
+			files = append(files, filepath.Join(dir, "hosts.yml"))
+		}
+	}
+	return files
+}
+
+// maxHosts limits the file of gh's hosts.
+const maxHosts = 1 << 20
+
+// inGH reports whether gh has a login for a host: its file begins each with a line "HOST:".
+func (f Finder) inGH(host string) bool {
+	return slices.ContainsFunc(f.ghHosts(), func(file string) bool {
+		text, err := regular.Read(file, maxHosts)
+		if err != nil {
+			return false
+		}
+		for line := range strings.Lines(string(text)) {
+			if name, _, ok := strings.Cut(line, ":"); ok && strings.EqualFold(strings.Trim(name, `"'`), host) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // under returns the directory below base, "" without one.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/util"
+
+	"github.com/copse-dev/copse/internal/cleantext"
 )
 
 // tag is HTML of this package. Only constants are converted to it.
@@ -37,11 +39,8 @@ func (w *writer) unescaped(s []byte) {
 			if semicolon := bytes.IndexByte(s[:min(len(s), longest)], ';'); semicolon > 0 {
 				end = semicolon + 1
 			}
-			if named := util.ResolveEntityNames(s[:end]); !bytes.Equal(named, s[:end]) {
-				w.raw(named)
-			} else {
-				w.raw(util.ResolveNumericReferences(s[:end]))
-			}
+			// The text was clean with the reference in place of the character.
+			w.raw([]byte(strings.Map(visible, string(resolved(s[:end])))))
 		case len(s) > 1 && util.IsPunct(s[1]):
 			end = 2
 			w.raw(s[1:2])
@@ -51,6 +50,22 @@ func (w *writer) unescaped(s []byte) {
 		s = s[end:]
 	}
 	w.raw(s)
+}
+
+// resolved returns the character that a reference such as &amp; is for.
+func resolved(reference []byte) []byte {
+	if named := util.ResolveEntityNames(reference); !bytes.Equal(named, reference) {
+		return named
+	}
+	return util.ResolveNumericReferences(reference)
+}
+
+// visible returns a character, or -1 if it is an invisible one.
+func visible(r rune) rune {
+	if cleantext.Invisible(r) {
+		return -1
+	}
+	return r
 }
 
 // link writes a link around the output of a function, or only the output if there is no address or

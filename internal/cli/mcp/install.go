@@ -26,6 +26,7 @@ import (
 	"github.com/copse-dev/copse/internal/clientconfig/sessionhook"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/rooted"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/userdir"
 	"github.com/copse-dev/copse/internal/workflow/cliententries"
 )
@@ -474,14 +475,14 @@ func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Clien
 	if err != nil {
 		return written{}, fmt.Errorf("%s is not changed: %w", path, err)
 	}
-	secret := slices.ContainsFunc(entries, func(n clientconfig.Named) bool { return n.Token != "" })
+	hasToken := slices.ContainsFunc(entries, func(n clientconfig.Named) bool { return n.Token != "" })
 	done := written{path: path, before: before, after: after}
 	if !bytes.Equal(before, after) {
 		done.diff = diff.Diff(path, before, path, after)
 	}
-	if secret && o.dryRun {
+	if hasToken && o.dryRun {
 		done.tightened = cliententries.Exposed(o.env.GOOS, path)
-	} else if secret {
+	} else if hasToken {
 		// This happens before the token is in the file.
 		if done.tightened, err = cliententries.Tighten(o.env.GOOS, path); err != nil {
 			return done, err
@@ -563,7 +564,7 @@ func (o *clientOptions) keep(ctx context.Context, path string, content []byte, k
 	return fmt.Errorf("%s already has %s; remove some of them", path, cleantext.Count(maxBackups, "backup"))
 }
 
-// hideToken keeps the token off the screen.
+// hideToken keeps the token, and the logins in addresses, off the screen.
 func hideToken(text []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(text) {
@@ -575,5 +576,5 @@ func hideToken(text []byte) []byte {
 		}
 		out = append(out, line...)
 	}
-	return []byte(cleantext.Block(string(out)))
+	return []byte(cleantext.Block(secret.WithoutLogins(string(out))))
 }

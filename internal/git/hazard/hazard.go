@@ -106,8 +106,11 @@ func (c *Checker) Check(l Layout) error {
 	if err := c.dir(l.CommonDir, commonFiles, commonDirs); err != nil {
 		return err
 	}
+	if err := c.tables(l.CommonDir); err != nil {
+		return err
+	}
 	if l.GitDir != l.CommonDir {
-		if err := look(filepath.Join(l.CommonDir, "HEAD"), small); err != nil {
+		if err := errors.Join(look(filepath.Join(l.CommonDir, "HEAD"), small), c.tables(l.GitDir)); err != nil {
 			return err
 		}
 	}
@@ -143,6 +146,21 @@ func (c *Checker) dir(path string, files []file, dirs []string) error {
 	left := maxEntries
 	for _, name := range dirs {
 		if err := c.tree(filepath.Join(path, name), 0, &left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tables checks the tables of refs that one of git's directories lists.
+func (c *Checker) tables(path string) error {
+	dir := filepath.Join(path, "reftable")
+	text, err := regular.Read(filepath.Join(dir, "tables.list"), small)
+	if err != nil {
+		return special(err)
+	}
+	for _, name := range lines(text) {
+		if err := c.own(dir+string(filepath.Separator)+name, large); err != nil { // not cleaned: git follows links first
 			return err
 		}
 	}

@@ -9,8 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/changes"
+	"github.com/copse-dev/copse/internal/item/claimfile"
+	"github.com/copse-dev/copse/internal/item/historyfile"
 	"github.com/copse-dev/copse/internal/item/linkfile"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
@@ -154,6 +157,9 @@ func (a Archive) Write(link LinkName) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", configName, err)
 	}
+	if _, taken := files[configName]; taken {
+		return nil, &NameError{Name: configName, Other: "the configuration"}
+	}
 	files[configName] = config
 	for _, r := range a.Records {
 		text, err := r.file()
@@ -164,13 +170,56 @@ func (a Archive) Write(link LinkName) (map[string]string, error) {
 		if r.InTrash {
 			dir = trashDir
 		}
-		files[path.Join(dir, r.ID.String()+extension)] = text
+		file := path.Join(dir, r.ID.String()+extension)
+		if _, taken := files[file]; taken {
+			return nil, &NameError{Name: file, Other: "the file of work item #" + r.ID.String()}
+		}
+		files[file] = text
 		name, ok := link(r.Created)
 		if _, kept := files[name]; ok && !kept && r.Link != (item.Link{}) {
 			files[name] = linkfile.Text(r.Link, r.ID)
 		}
 	}
-	return files, nil
+	return files, checkNames(files)
+}
+
+// NameError reports that a file cannot be in a store, because another file or directory has its
+// name.
+type NameError struct {
+	Name, Other string
+}
+
+func (e *NameError) Error() string {
+	return fmt.Sprintf("the file %s of the store has the place of %s; rename or remove it first, in the table copse.file of a database", cleantext.Line(e.Name), cleantext.Line(e.Other))
+}
+
+// checkNames refuses names of which only one can exist in a directory of a file system that ignores
+// the case of letters, and names of files that are those of directories.
+func checkNames(files map[string]string) error {
+	taken := make(map[string]string, len(files))
+	claim := func(name, form string) error {
+		key := strings.ToLower(strings.ToUpper(name))
+		if other, ok := taken[key]; ok && other != form {
+			return &NameError{Name: form, Other: other}
+		}
+		taken[key] = form
+		return nil
+	}
+	for _, dir := range []string{itemsDir, trashDir, linksDir, historyfile.Directory, claimfile.Directory} {
+		taken[dir] = dir + "/"
+	}
+	taken[configName] = configName
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
+			if err := claim(dir, dir+"/"); err != nil {
+				return &NameError{Name: name, Other: taken[strings.ToLower(strings.ToUpper(dir))]}
+			}
+		}
+		if err := claim(name, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // file returns the text of a record's file: its original text, updated, if that can express all

@@ -100,11 +100,11 @@ func (s *Services) GitHub(ctx context.Context, host string) (*github.Client, err
 					if w.Program != copse {
 						return fmt.Sprintf("Add credentials for %s to `~/.netrc`. See `%s`.", host, w.Login)
 					}
-					login, variable := "gh auth login", ", set $GH_TOKEN,"
 					if host != githubHost {
-						login, variable = login+" --hostname "+host, ""
+						// Anybody who writes a repository chooses its host.
+						return fmt.Sprintf("The address of the repository names %s. If you trust this host, run `gh auth login --hostname %s` or add credentials for it to `~/.netrc`. See `%s`.", host, host, w.Login)
 					}
-					return fmt.Sprintf("Run `%s`%s or add credentials for %s to `~/.netrc`. See `%s`.", login, variable, host, w.Login)
+					return fmt.Sprintf("Run `gh auth login`, set $GH_TOKEN, or add credentials for %s to `~/.netrc`. See `%s`.", host, w.Login)
 				},
 			}
 		}

@@ -1,0 +1,49 @@
+//go:build unix
+
+package hazard_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/git/hazard"
+	"github.com/copse-dev/copse/internal/regular"
+)
+
+// Git waits some seconds for a table of refs that is a named pipe.
+func TestTables(t *testing.T) {
+	t.Parallel()
+	main := t.TempDir()
+	linked := filepath.Join(main, "worktrees", "linked")
+	for _, dir := range []string{main, linked} {
+		tables := filepath.Join(dir, "reftable")
+		err := errors.Join(os.MkdirAll(tables, 0o700), os.WriteFile(filepath.Join(tables, "tables.list"), []byte("a.ref\nb.ref\n"), 0o600),
+			os.WriteFile(filepath.Join(tables, "a.ref"), []byte("REFT"), 0o600))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(dir string) error { return new(hazard.Checker).Check(hazard.Layout{GitDir: dir, CommonDir: main}) }
+	if err := check(linked); err != nil {
+		t.Fatalf("a table that does not exist is the matter of git: %v", err)
+	}
+	pipe := filepath.Join(linked, "reftable", "b.ref")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := check(main); err != nil {
+		t.Errorf("the tables of another worktree: %v", err)
+	}
+	if _, ok := errors.AsType[*regular.NotRegularError](check(linked)); !ok {
+		t.Errorf("the table of the worktree is a named pipe: %v", check(linked))
+	}
+	if err := os.Rename(pipe, filepath.Join(main, "reftable", "b.ref")); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := errors.AsType[*regular.NotRegularError](check(main)); !ok {
+		t.Errorf("the table is a named pipe: %v", check(main))
+	}
+}

@@ -1,0 +1,45 @@
+package secret
+
+import "strings"
+
+// WithoutLogins returns a text with "…" in place of the logins in its addresses: what is before the
+// last "@" of the host, as in https://ada:1234@example.com. JSON can escape the slashes of an address.
+func WithoutLogins(text string) string {
+	var out strings.Builder
+	for {
+		i, length := strings.Index(text, "://"), len("://")
+		if j := strings.Index(text, `:\/\/`); j >= 0 && (i < 0 || j < i) {
+			i, length = j, len(`:\/\/`)
+		}
+		if i < 0 {
+			return out.String() + text
+		}
+		i += length
+		out.WriteString(text[:i])
+		text = text[i:]
+		if at := loginOf(text); at >= 0 {
+			out.WriteString("…")
+			text = text[at:]
+		}
+	}
+}
+
+// loginOf returns the length of the login at the beginning of an address without its scheme, -1 if
+// there is none.
+func loginOf(text string) int {
+	if end := strings.IndexAny(text, " \t\r\n\"'`<>"); end >= 0 {
+		text = text[:end]
+	}
+	host := text
+	if end := strings.IndexAny(text, `/?#\`); end >= 0 {
+		host = text[:end]
+	}
+	if at := strings.LastIndexByte(host, '@'); at >= 0 {
+		return at
+	}
+	// A password can contain a character that it must escape. A port has only digits.
+	if _, port, ok := strings.Cut(host, ":"); ok && strings.Trim(port, "0123456789") != "" {
+		return strings.LastIndexByte(text, '@')
+	}
+	return -1
+}
