@@ -2,6 +2,8 @@ package service_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -98,6 +100,22 @@ func TestNoJira(t *testing.T) {
 	} {
 		if got := e.Hint(failure.Words{Program: program, Login: "LOGIN"}); e.Kind != failure.NoCredentials || got != want {
 			t.Errorf("%s: got %v, %q", program, err, got)
+		}
+	}
+}
+
+// A repository chooses its host, so the next step says so before it proposes a login there.
+func TestHostOfRepository(t *testing.T) {
+	t.Parallel()
+	s := services(func(context.Context, string) (string, error) { return "", credential.ErrNotInstalled })
+	for host, want := range map[string]string{
+		"github.com":          "Run `gh auth login`, set $GH_TOKEN, or",
+		"github.evil.example": "The address of the repository names github.evil.example. If you trust this host, run `gh auth login --hostname github.evil.example`",
+	} {
+		_, err := s.GitHub(t.Context(), host)
+		problem, ok := errors.AsType[*failure.Error](err)
+		if !ok || !strings.HasPrefix(problem.Hint(failure.Words{Program: "copse"}), want) {
+			t.Errorf("%s: %v", host, err)
 		}
 	}
 }
