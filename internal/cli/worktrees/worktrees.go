@@ -154,7 +154,7 @@ func upstream(w worktrees.Worktree) string {
 	case w.UpstreamGone:
 		return "gone"
 	case w.Ahead+w.Behind == 0:
-		return "even"
+		return "up to date"
 	}
 	return fmt.Sprintf("+%d -%d", w.Ahead, w.Behind)
 }
