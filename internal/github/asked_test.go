@@ -210,8 +210,8 @@ func TestGraphQLKnowsWhatThereIsNot(t *testing.T) {
 		repo remoteurl.Repo
 		n    int
 	}{
-		"GitHub API error: there is no pull request #43 in acme/app":  {repo, 43},
-		"GitHub API error: there is no pull request #42 in acme/none": {remoteurl.Repo{Owner: "acme", Name: "none"}, 42},
+		"GitHub API error: there is no pull request #43 in acme/app": {repo, 43},
+		"GitHub API error: there is no repository acme/none":         {remoteurl.Repo{Owner: "acme", Name: "none"}, 42},
 	} {
 		_, err := c.PullRequest(t.Context(), ref.repo, ref.n)
 		var e *remote.Error
@@ -234,6 +234,7 @@ func TestRulesExplainABlock(t *testing.T) {
 	}{
 		"nothing is known": {rules: githubtest.Demands{}, blockers: []string{"GitHub reports that the rules of release/1 block it, but not which ones"}},
 		"signatures":       {rules: githubtest.Demands{Other: []string{"required_signatures"}}, blockers: []string{"GitHub reports that the rules of release/1 block it, but not which ones; they require signed commits"}},
+		"approvals":        {rules: githubtest.Demands{Approvals: 2}, blockers: []string{"GitHub reports that the rules of release/1 block it, but not which ones; they require 2 approvals"}},
 		"threads":          {rules: githubtest.Demands{ResolveThreads: true}, blockers: []string{"1 unresolved review thread, and release/1 requires them to be resolved"}},
 		"checks":           {rules: githubtest.Demands{Checks: []string{"sign"}}, blockers: []string{"1 required check not reported yet: sign"}},
 		"checks by REST":   {rest: true, rules: githubtest.Demands{Checks: []string{"lint"}}, blockers: []string{"1 required check failing: lint"}},

@@ -63,9 +63,11 @@ func (c *Client) refusal(a graphql.Answer, r remoteurl.Repo, n int) (err error, 
 		message := remote.Clean(e.Message)
 		switch {
 		case e.Type == "NOT_FOUND":
-			return &remote.Error{
-				Service: rest.Service, Kind: remote.NotFound, Credential: c.rest.Source, Detail: fmt.Sprintf("there is no pull request #%d in %s", n, r),
-			}, false
+			what := fmt.Sprintf("repository %s", r)
+			if e.At("pullRequest") {
+				what = fmt.Sprintf("pull request #%d in %s", n, r)
+			}
+			return &remote.Error{Service: rest.Service, Kind: remote.NotFound, Credential: c.rest.Source, Detail: "there is no " + what}, false
 		case e.Type == "INSUFFICIENT_SCOPES" || e.UnknownField():
 			return &unavailableError{errors.New(message)}, true
 		default:

@@ -196,7 +196,7 @@ func (c *Client) check(resp *http.Response) error {
 		case http.StatusUnauthorized:
 			e.Detail = "the login or token was not accepted"
 		case http.StatusGone:
-			e.Detail = "this Jira no longer has the requested API; try a newer version of this program: " + e.Detail
+			e.Detail = "this Jira no longer has the requested API: " + e.Detail
 		}
 	}
 	return err

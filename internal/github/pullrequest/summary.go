@@ -261,6 +261,9 @@ func (e Evidence) unexplained() string {
 	if p.Rules.CodeOwners {
 		demands = append(slices.Clone(demands), "the approval of code owners")
 	}
+	if count(e.Reviews).approvals < p.Rules.Approvals {
+		demands = append(slices.Clone(demands), cleantext.Count(p.Rules.Approvals, "approval"))
+	}
 	if len(demands) > 0 {
 		text += "; they require " + named(demands)
 	}

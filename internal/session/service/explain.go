@@ -55,6 +55,8 @@ func meaning(e *remote.Error) (failure.Kind, string) {
 		return failure.Unreachable, fmt.Sprintf("%s did not accept the values of the request. Check the arguments. HTTP status: %d.", e.Service, e.Status)
 	case e.Status >= http.StatusInternalServerError:
 		return failure.Unreachable, fmt.Sprintf("%s has an internal problem. Try again in a few minutes. HTTP status: %d.", e.Service, e.Status)
+	case e.Status == http.StatusGone:
+		return failure.Unreachable, fmt.Sprintf("Update copse: %s no longer has the API that this version uses. HTTP status: %d.", e.Service, e.Status)
 	case e.Status != 0:
 		return failure.Unreachable, fmt.Sprintf("Check your network connection. HTTP status: %d.", e.Status)
 	}

@@ -55,6 +55,10 @@ func TestExplain(t *testing.T) {
 			&remote.Error{Service: "Jira", Kind: remote.Misdirected, Status: 302, Detail: "it redirects elsewhere"},
 			failure.Unreachable, "Jira API error: it redirects elsewhere (HTTP 302)", "Check the address of Jira, and whether a proxy or a login page answers there.",
 		},
+		"an API that is gone": {
+			&remote.Error{Service: "Jira", Status: 410, Detail: "removed"},
+			failure.Unreachable, "Jira API error: removed (HTTP 410)", "Update copse: Jira no longer has the API that this version uses. HTTP status: 410.",
+		},
 		"another status": {
 			&remote.Error{Service: "Jira", Status: 407, Detail: "proxy"},
 			failure.Unreachable, "Jira API error: proxy (HTTP 407)", "Check your network connection. HTTP status: 407.",
