@@ -21,6 +21,8 @@ const (
 	maxKept = 200
 	// maxSize is the size of the largest file that is read.
 	maxSize = 4 << 20
+	// clockError is how far the clocks of two processes can differ.
+	clockError = time.Minute
 	// ending is that of the files.
 	ending = ".json"
 )
@@ -87,7 +89,8 @@ func (m *Memory) keep(s snapshot) Token {
 	return t
 }
 
-// forget removes the least recently used files.
+// forget removes the least recently used files. Files from the future are from a clock that was
+// wrong, and count as the oldest.
 func (m *Memory) forget() {
 	entries, err := os.ReadDir(m.dir)
 	if err != nil || len(entries) <= maxKept {
@@ -98,9 +101,14 @@ func (m *Memory) forget() {
 		used time.Time
 	}
 	var files []file
+	latest := m.now().Add(clockError)
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && strings.HasSuffix(e.Name(), ending) {
-			files = append(files, file{e.Name(), info.ModTime()})
+			used := info.ModTime()
+			if used.After(latest) {
+				used = time.Time{}
+			}
+			files = append(files, file{e.Name(), used})
 		}
 	}
 	slices.SortFunc(files, func(a, b file) int { return cmp.Or(b.used.Compare(a.used), cmp.Compare(a.name, b.name)) })

@@ -361,6 +361,21 @@ func TestKeepsAFew(t *testing.T) {
 	}
 }
 
+// A clock that was wrong has no effect on the answers that are kept now.
+func TestClockSetBack(t *testing.T) {
+	t.Parallel()
+	now := at
+	m := since.New(t.TempDir(), func(s string) string { return s }, func() time.Time { return now })
+	answer := func(i int) projectcontext.Context { return with("/r", recipes(map[string]string{"a": fmt.Sprint(i)})) }
+	for i := range 200 {
+		m.Remember(answer(i))
+	}
+	now = at.AddDate(-1, 0, 0)
+	if c := m.Compare(with("/r", recipes(nil)), m.Remember(answer(200))); c.Forgotten {
+		t.Error("the latest answer is forgotten")
+	}
+}
+
 // Any text is a token that reads back as it is, or an error.
 func FuzzParse(f *testing.F) {
 	f.Add(memory("").Remember(with("/r", recipes(nil))).String())
