@@ -65,12 +65,12 @@ type Client struct {
 	key     string                     // of the entries in the file
 	user    map[string]clientfile.Path // by system, "" for the others
 	project []string
-	// over and under are the further files of a user, by precedence: where both have an entry, those
-	// in over count and those in under do not. Files that are in no place on this machine are left
-	// out. projectOver are the same in a project.
-	over, under []clientfile.Path
-	projectOver [][]string
-	form        form
+	// above, over, and under are the further files of a user: those in above and over count more than
+	// user, and those in above more than a project's, too. Files without a place on this machine are
+	// left out. projectOver are those over a project's file.
+	above, over, under []clientfile.Path
+	projectOver        [][]string
+	form               form
 	// filter describes what the client withholds from the servers that it starts.
 	filter filter
 }
@@ -84,6 +84,7 @@ type form struct {
 	dir     bool   // it reads cwd
 	tools   bool   // it has a list of tools to offer
 	keyed   bool   // it refuses a file without the object of servers
+	merged  bool   // it merges the entries of a name from all files
 }
 
 // everywhere returns a path that is the same on all systems.
@@ -120,17 +121,16 @@ func clients() []Client {
 		},
 		{
 			ID: "opencode", Title: "opencode", key: "mcp", user: everywhere(clientfile.Config, "opencode", "opencode.json"), project: []string{"opencode.json"},
-			over: []clientfile.Path{
+			above: []clientfile.Path{
 				{clientfile.OpencodeDir, "opencode.jsonc"},
 				{clientfile.OpencodeDir, "opencode.json"},
 				{clientfile.Home, ".opencode", "opencode.jsonc"},
 				{clientfile.Home, ".opencode", "opencode.json"},
-				{clientfile.OpencodeFile},
-				{clientfile.Config, "opencode", "opencode.jsonc"},
 			},
+			over:        []clientfile.Path{{clientfile.OpencodeFile}, {clientfile.Config, "opencode", "opencode.jsonc"}},
 			under:       []clientfile.Path{{clientfile.Config, "opencode", "config.json"}},
 			projectOver: [][]string{{".opencode", "opencode.jsonc"}, {".opencode", "opencode.json"}, {"opencode.jsonc"}},
-			form:        form{hasType: true, urlKey: "url", command: true, env: "environment", dir: true},
+			form:        form{hasType: true, urlKey: "url", command: true, env: "environment", dir: true, merged: true},
 		},
 		{ID: "windsurf", Title: "Windsurf", key: "mcpServers", user: everywhere(clientfile.Home, ".codeium", "windsurf", "mcp_config.json"), form: form{urlKey: "serverUrl"}},
 		{
@@ -223,17 +223,12 @@ func (c Client) Paths(scope clientfile.Scope, l clientfile.Location) ([]string, 
 		}
 		return append(all, path), nil
 	}
-	existing := func(further []clientfile.Path) {
-		for _, f := range further {
-			if path, err := l.Resolve(c.Title, f); err == nil && path != "" {
-				all = append(all, path)
-			}
-		}
-	}
-	existing(c.over)
-	all = append(all, path)
-	existing(c.under)
-	return all, nil
+	return slices.Concat(l.Resolvable(c.above), l.Resolvable(c.over), []string{path}, l.Resolvable(c.under)), nil
+}
+
+// AboveProject reports whether a user's file counts more than those of a project.
+func (c Client) AboveProject(path string, l clientfile.Location) bool {
+	return slices.Contains(l.Resolvable(c.above), path)
 }
 
 // NoHTTPError reports that a client only starts servers itself.

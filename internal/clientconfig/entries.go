@@ -1,6 +1,7 @@
 package clientconfig
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,19 +17,27 @@ import (
 // each server costs time and a line of output.
 const maxServers = 100
 
-// Entries returns the servers that a text names, by name. An empty text has none.
-func (c Client) Entries(text []byte) ([]Named, error) {
+// Entries returns the servers that a text names, by name. An empty text has none. under are the texts
+// of files that count less, the first one most: opencode adds their members to an entry of the same
+// name, and the other clients ignore them.
+func (c Client) Entries(text []byte, under ...[]byte) ([]Named, error) {
 	servers, err := c.raw(text)
 	if err != nil {
 		return nil, err
 	}
 	var found []Named
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
-		var e entry
-		if json.Unmarshal(servers[name], &e) != nil {
+		var own, e entry
+		whole := servers[name]
+		for _, text := range under {
+			if lower, err := c.raw(text); err == nil && c.form.merged {
+				whole = jsonedit.Merge(lower[name], whole)
+			}
+		}
+		if json.Unmarshal(servers[name], &own) != nil || json.Unmarshal(whole, &e) != nil {
 			continue // of another program, in an unknown form
 		}
-		found = append(found, Named{Name: name, Server: e.server(), Refused: c.refuses(e), Others: others(servers[name])})
+		found = append(found, Named{Name: name, Server: e.server(), Refused: cmp.Or(c.refuses(own), c.refuses(e)), Others: others(whole)})
 	}
 	return found, nil
 }

@@ -45,7 +45,7 @@ func (c Client) refuses(e entry) string {
 		}
 	case "opencode":
 		switch {
-		case kind != "local" && kind != "remote":
+		case kind != "local" && kind != "remote" && !e.onlyEnables():
 			return fmt.Sprintf("has the type %q, so %s refuses the file; use local or remote", kind, c.Title)
 		case text:
 			return "has a variable that is not a string, so " + c.Title + " refuses the file"
@@ -65,6 +65,11 @@ func (c Client) refuses(e entry) string {
 		}
 	}
 	return ""
+}
+
+// onlyEnables reports whether an entry only switches one of another file on or off.
+func (e entry) onlyEnables() bool {
+	return e.Enabled.value != nil && e.Type.value == "" && e.Command == nil && e.URL == ""
 }
 
 // Expanded returns an entry as the client reads it: with the references in its command line,

@@ -110,6 +110,17 @@ func (l Location) Resolve(title string, p Path) (string, error) {
 	return p.below(base), nil
 }
 
+// Resolvable returns the paths on this machine of those files that have one.
+func (l Location) Resolvable(files []Path) []string {
+	var all []string
+	for _, f := range files {
+		if path, err := l.Resolve("", f); err == nil && path != "" {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
 // InProject returns a path below the directory of the project.
 func (l Location) InProject(parts []string) string {
 	return filepath.Join(append([]string{l.Dir}, parts...)...)

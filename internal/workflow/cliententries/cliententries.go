@@ -75,6 +75,8 @@ func Files(location clientfile.Location) []File {
 type opened struct {
 	client clientconfig.Client
 	place  clientfile.Location
+	// above are the user's files that count more than a project's.
+	above []File
 	// user is the text of the user's file.
 	user []byte
 	// excludes return why the client does not use the entry of a name, "" for none.
@@ -88,6 +90,7 @@ func (o *opened) files(scope clientfile.Scope) []File {
 		return nil // it has none
 	}
 	var found []File
+	var texts [][]byte
 	for _, path := range paths {
 		file := lockedstore.ForeignAt(path)
 		if scope == clientfile.Project {
@@ -97,23 +100,32 @@ func (o *opened) files(scope clientfile.Scope) []File {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // the client is not installed, or not used here
 		}
-		if err != nil {
-			found = append(found, File{Client: o.client, Scope: scope, Path: path, Err: err})
-			continue
+		found, texts = append(found, File{Client: o.client, Scope: scope, Path: path, Err: err}), append(texts, text)
+	}
+	for i := range found {
+		if found[i].Err == nil {
+			o.read(&found[i], found[:i], texts[i], texts[i+1:])
 		}
-		f := File{Client: o.client, Scope: scope, Path: path, Exposed: Exposed(o.place.GOOS, path)}
-		f.Entries, f.Err = o.client.Entries(text)
-		if scope == clientfile.User {
-			o.user = text
-		} else {
-			f.Untrusted = !o.client.Trusts(o.user, o.place.Dir, o.place.Main)
-		}
-		o.excludes = append(o.excludes, o.client.Excludes(text, o.place.Dir, o.place.Main))
-		f.refuse(o.excludes)
-		f.refuse(overridden(found, path))
-		found = append(found, f)
 	}
 	return found
+}
+
+// read reads the entries of a file. before are the files of its scope that count more, and under the
+// texts of those that count less.
+func (o *opened) read(f *File, before []File, text []byte, under [][]byte) {
+	f.Exposed = Exposed(o.place.GOOS, f.Path)
+	f.Entries, f.Err = o.client.Entries(text, under...)
+	if f.Scope == clientfile.User {
+		o.user = text
+	} else {
+		f.Untrusted = !o.client.Trusts(o.user, o.place.Dir, o.place.Main)
+	}
+	o.excludes = append(o.excludes, o.client.Excludes(text, o.place.Dir, o.place.Main))
+	f.refuse(o.excludes)
+	f.refuse(overridden(slices.Concat(o.above, before), f.Path))
+	if f.Scope == clientfile.User && o.client.AboveProject(f.Path, o.place) {
+		o.above = append(o.above, *f)
+	}
 }
 
 // overridden returns why the client does not use an entry of the file at path that a file before

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -212,5 +213,43 @@ func TestProjectFileLimit(t *testing.T) {
 		if len(files) != 2 || files[0].Err != nil || len(files[0].Entries) != 1 || (files[1].Err != nil) != (size > 256<<10) {
 			t.Errorf("%d bytes: %+v", size, files)
 		}
+	}
+}
+
+// opencode merges the entries of a name, and reads the files of ~/.opencode after a project's: both
+// were found with `opencode debug config`.
+func TestMergedFiles(t *testing.T) {
+	t.Parallel()
+	place := clientfile.Location{GOOS: "linux", Home: t.TempDir(), Dir: t.TempDir()}
+	write := func(base, path, entries string) {
+		t.Helper()
+		path = filepath.Join(base, path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(`{"mcp": {`+entries+`}}`), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const local = `{"type": "local", "command": ["copse", "mcp", "serve"]`
+	write(place.Home, ".opencode/opencode.json", `"one": `+local+`, "environment": {"A": "high"}}, "two": `+local+`}, "three": {"enabled": false}`)
+	write(place.Home, ".config/opencode/opencode.json", `"one": `+local+`, "environment": {"A": "low", "B": "low"}}, "two": `+local+`, "enabled": false}, "three": `+local+`}`)
+	write(place.Dir, "opencode.json", `"one": `+local+`}, "four": `+local+`}`)
+	var got []string
+	for _, f := range cliententries.Files(place) {
+		for _, e := range f.Entries {
+			got = append(got, fmt.Sprintf("%s %s %s %v %s", f.Scope, e.Name, e.Command, e.Env, e.Refused))
+		}
+	}
+	other := " " + filepath.Join(place.Home, ".opencode", "opencode.json") + " has an entry of the same name, which counts"
+	want := []string{
+		"user one copse map[A:high B:low] ",
+		"user three copse map[] is disabled, so opencode does not use it",
+		"user two copse map[] is disabled, so opencode does not use it",
+		"user one copse map[A:low B:low]" + other,
+		"user three copse map[]" + other,
+		"user two copse map[] is disabled, so opencode does not use it",
+		"project four copse map[] ",
+		"project one copse map[]" + other,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
