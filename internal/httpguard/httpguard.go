@@ -196,7 +196,7 @@ func (p patience) FlushError() error {
 	return p.control.Flush()
 }
 
-// Flush is FlushError for handlers that ignore the error.
+// Flush sends what is buffered, for handlers that ignore the error.
 func (p patience) Flush() { _ = p.FlushError() }
 
 // Unwrap returns the answer of the server, for [http.ResponseController].

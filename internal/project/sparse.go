@@ -56,5 +56,5 @@ func absent(leftOut index.Paths, dir string, entries []fs.DirEntry) (files int, 
 	if len(shown) > maxAbsent {
 		shown[maxAbsent] = "…"
 	}
-	return files, fmt.Sprintf("the sparse checkout of this worktree leaves out %s here (%s); \"git sparse-checkout add DIRECTORY\" writes them", cleantext.Count(files, "tracked file"), strings.Join(shown, ", "))
+	return files, fmt.Sprintf("the sparse checkout of this worktree leaves out %s here (%s); `git sparse-checkout add DIRECTORY` writes them", cleantext.Count(files, "tracked file"), strings.Join(shown, ", "))
 }

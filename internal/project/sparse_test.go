@@ -43,7 +43,7 @@ func TestSparseCheckout(t *testing.T) {
 		g.Run(dir, "sparse-checkout", "set", "--cone", index, "in")
 		want := []string{
 			"in/b.txt", "error: File not found: out/c.txt (git tracks it, but this worktree's sparse checkout leaves it out)", "error: File not found: nowhere",
-			"in/", "a.txt", `the sparse checkout of this worktree leaves out 3 tracked files here (out-too/, out/); "git sparse-checkout add DIRECTORY" writes them`,
+			"in/", "a.txt", "the sparse checkout of this worktree leaves out 3 tracked files here (out-too/, out/); `git sparse-checkout add DIRECTORY` writes them",
 			"in/b.txt", "error: File not found: out (git tracks it, but this worktree's sparse checkout leaves it out)",
 		}
 		if diff := cmp.Diff(want, look()); diff != "" {

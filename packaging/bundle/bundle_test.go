@@ -130,7 +130,8 @@ func npmPackages(t *testing.T, directory string) {
 		t.Errorf("the doctor prints %s", found)
 	}
 	for _, one := range []string{"copse", "copse-" + platform} {
-		if _, err := os.Stat(filepath.Join(dir, "node_modules", scope, one, licenseFile)); err != nil {
+		installed := filepath.Join(dir, "node_modules", scope, one)
+		if _, err := os.Stat(filepath.Join(installed, licenseFile)); err != nil {
 			t.Error(err)
 		}
 	}

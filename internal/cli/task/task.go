@@ -187,12 +187,12 @@ func misplaced(cmd *cobra.Command, task string, args []string) error {
 		if !long || flag == nil || name == "help" {
 			continue
 		}
-		value := ""
+		before := []string{"copse", "task", "run", "--" + name}
 		if flag.NoOptDefVal == "" {
-			value = " " + strings.ToUpper(flag.Value.Type())
+			before = append(before, strings.ToUpper(flag.Value.Type()))
 		}
-		return app.UsageError(fmt.Sprintf("--%[1]s comes before the task: `copse task run --%[1]s%[2]s %[3]s`. To pass it to the task, use `copse task run -- %[3]s --%[1]s`",
-			name, value, cleantext.Word(task)))
+		return app.UsageError(fmt.Sprintf("--%s comes before the task: `%s`. To pass it to the task, use `%s`",
+			name, cleantext.Command(append(before, task)...), cleantext.Command("copse", "task", "run", "--", task, "--"+name)))
 	}
 	return nil
 }

@@ -200,7 +200,9 @@ func (b *Branch) Tip(ctx context.Context) (Commit, error) {
 
 func isHash(s string) bool { return len(s) >= 40 && strings.Trim(s, "0123456789abcdef") == "" }
 
-// Move moves the branch to a commit. If it is not at from, the error is ErrMoved.
+// Move moves the branch to a commit. If it is not at from, the error is ErrMoved. It waits briefly
+// while another git has locked the branch: one that a killed process has started, for example, ends a
+// moment later.
 func (b *Branch) Move(ctx context.Context, to, from Commit) error {
 	old := string(from)
 	if old == "" {
@@ -209,14 +211,32 @@ func (b *Branch) Move(ctx context.Context, to, from Commit) error {
 	if err := b.repo.Writable(b.ref); err != nil {
 		return err
 	}
-	_, err := b.inRepository(ctx, "update-ref", "--no-deref", "--create-reflog", "-m", "copse: sync work items", b.ref, string(to), old)
-	if err == nil {
-		return nil
+	for pause := time.Millisecond; ; pause *= 2 {
+		_, err := b.inRepository(ctx, "update-ref", "--no-deref", "--create-reflog", "-m", "copse: sync work items", b.ref, string(to), old)
+		if err == nil {
+			return nil
+		}
+		if now, tipErr := b.Tip(ctx); tipErr == nil && now != from {
+			return ErrMoved
+		}
+		if pause > maxPause || !isLocked(err) {
+			return fmt.Errorf("move branch %q: %w", b.ref, err)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
-	if now, tipErr := b.Tip(ctx); tipErr == nil && now != from {
-		return ErrMoved
-	}
-	return fmt.Errorf("move branch %q: %w", b.ref, err)
+}
+
+// maxPause is the longest pause before Move tries again; all of them together are twice as long.
+const maxPause = time.Second
+
+// isLocked reports whether git failed because another git has locked the branch.
+func isLocked(err error) bool {
+	exit, ok := errors.AsType[*xec.ExitError](err)
+	return ok && strings.Contains(exit.Stderr, ".lock': File exists")
 }
 
 // Base returns the last common ancestor of two commits, empty if there is none.

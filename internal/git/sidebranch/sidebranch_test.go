@@ -429,6 +429,23 @@ func TestTooManyFiles(t *testing.T) {
 	}
 }
 
+// A git that a killed process has started keeps the branch locked for a moment.
+func TestMoveWaits(t *testing.T) {
+	t.Parallel()
+	g, clone, _ := repository(t)
+	b := open(t, g, clone)
+	commit := must[sidebranch.Commit](t)(b.Commit(t.Context(), sidebranch.Tree{"a.md": "a"}, "First"))
+	lock := filepath.Join(clone, ".git", "refs", "heads", name+".lock")
+	gittest.Write(t, lock, "")
+	time.AfterFunc(100*time.Millisecond, func() { _ = os.Remove(lock) })
+	if err := b.Move(t.Context(), commit, ""); err != nil {
+		t.Fatal(err)
+	}
+	if tip := must[sidebranch.Commit](t)(b.Tip(t.Context())); tip != commit {
+		t.Errorf("the branch is at %q", tip)
+	}
+}
+
 // A remote can announce commits that it never sends.
 func TestAnnouncesAnotherCommit(t *testing.T) {
 	t.Parallel()

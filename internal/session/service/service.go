@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/credential"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/github"
@@ -102,7 +103,7 @@ func (s *Services) GitHub(ctx context.Context, host string) (*github.Client, err
 					}
 					if host != githubHost {
 						// Anybody who writes a repository chooses its host.
-						return fmt.Sprintf("The address of the repository names %s. If you trust this host, run `gh auth login --hostname %s` or add credentials for it to `~/.netrc`. See `%s`.", host, host, w.Login)
+						return fmt.Sprintf("The address of the repository names %s. If you trust this host, run `%s` or add credentials for it to `~/.netrc`. See `%s`.", host, cleantext.Command("gh", "auth", "login", "--hostname", host), w.Login)
 					}
 					return fmt.Sprintf("Run `gh auth login`, set $GH_TOKEN, or add credentials for %s to `~/.netrc`. See `%s`.", host, w.Login)
 				},

@@ -47,7 +47,7 @@ func nextStep(err error) string {
 	}
 	if missing, ok := errors.AsType[*project.NotFoundError](err); ok {
 		if missing.Sparse {
-			return "Read it with \"git show HEAD:PATH\", or write its directory with \"git sparse-checkout add DIRECTORY\"."
+			return "Read it with `git show HEAD:PATH`, or write its directory with `git sparse-checkout add DIRECTORY`."
 		}
 		return "Use list_directory to see the files."
 	}
