@@ -475,6 +475,9 @@ func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Clien
 	if err != nil {
 		return written{}, fmt.Errorf("%s is not changed: %w", path, err)
 	}
+	if o.remove {
+		after = o.asides().Restored(path, after)
+	}
 	hasToken := slices.ContainsFunc(entries, func(n clientconfig.Named) bool { return n.Token != "" })
 	done := written{path: path, before: before, after: after}
 	if !bytes.Equal(before, after) {

@@ -3,6 +3,7 @@
 package aside
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -61,10 +62,26 @@ func (a Store) Empties(path string) []string {
 	return slices.Sorted(maps.Keys(a.Of(path, emptied)))
 }
 
-// NoteEmpties stores the names of the empty objects in a client's file that copse is about to change.
+// whole is the name of the file itself among those of its objects.
+const whole = ""
+
+// Restored returns the content of a client's file without copse: nothing, if the file was empty
+// before and only an empty object is left.
+func (a Store) Restored(path string, after []byte) []byte {
+	if string(bytes.TrimSpace(after)) == "{}" && slices.Contains(a.Empties(path), whole) {
+		return []byte{}
+	}
+	return after
+}
+
+// NoteEmpties stores the names of the empty objects in a client's file that copse is about to change,
+// and whether the file is empty. before is its content, nil if it does not exist.
 func (a Store) NoteEmpties(path string, before []byte) error {
-	names := a.Of(path, emptied)
-	for _, name := range jsonedit.EmptyObjects(before) {
+	names, empty := a.Of(path, emptied), jsonedit.EmptyObjects(before)
+	if before != nil && len(before) == 0 {
+		empty = append(empty, whole)
+	}
+	for _, name := range empty {
 		if names == nil {
 			names = make(map[string]any)
 		}
@@ -78,6 +95,9 @@ func (a Store) ForgetEmpties(path string, after []byte) error {
 	names := a.Of(path, emptied)
 	for _, name := range jsonedit.EmptyObjects(after) {
 		delete(names, name)
+	}
+	if len(after) == 0 {
+		delete(names, whole)
 	}
 	return a.Keep(path, emptied, names)
 }
