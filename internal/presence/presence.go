@@ -123,7 +123,7 @@ func (r *Register) flush() {
 		}
 		s.Clients = append(s.Clients, c)
 	}
-	slices.SortFunc(s.Clients, func(a, b Client) int { return b.At.Compare(a.At) })
+	s.Clients = latestFirst(s.Clients)
 	s.Clients = s.Clients[:min(len(s.Clients), maxClients)]
 	data, err := json.Marshal(s)
 	for err == nil && len(data) > maxFile { // no reader would read it
@@ -135,6 +135,25 @@ func (r *Register) flush() {
 	}
 	// A concurrent reader may read the previous file; nobody reads a partial one.
 	_ = userdir.Dir(r.dir).Replace(r.id+record, data)
+}
+
+// latestFirst sorts clients by their importance: the latest of each worktree, whose presence keeps
+// the worktree from being called safe to remove, and then the others, each the latest first.
+func latestFirst(clients []Client) []Client {
+	slices.SortFunc(clients, func(a, b Client) int {
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Worktree, b.Worktree), cmp.Compare(a.Name, b.Name))
+	})
+	var first, others []Client
+	seen := make(map[string]bool)
+	for _, c := range clients {
+		if seen[c.Worktree] {
+			others = append(others, c)
+			continue
+		}
+		seen[c.Worktree] = true
+		first = append(first, c)
+	}
+	return append(first, others...)
 }
 
 // ID returns the ID of the register, "" until something is written.

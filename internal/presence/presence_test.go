@@ -116,6 +116,29 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
+// Many clients in one worktree do not hide the one in another.
+func TestManyClients(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run", "presence")
+	now := time.Now()
+	r := presence.NewRegister(dir, func() time.Time { return now })
+	r.Seen("good", "/linked", "claim_item")
+	now = now.Add(time.Minute)
+	for i := range 110 {
+		r.Seen("client "+strconv.Itoa(i), "/main", "read_file")
+	}
+	var clients []presence.Client
+	for deadline := time.Now().Add(30 * time.Second); len(clients) < 100 && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		clients = presence.List(dir, now)
+	}
+	if last := len(clients) - 1; last != 99 || clients[last].Name != "good" {
+		t.Errorf("%d clients, without the only one of its worktree", len(clients))
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // What others could have written is neither believed nor added to.
 func TestForeign(t *testing.T) {
 	t.Parallel()

@@ -87,6 +87,9 @@ func (f *File) Change(ctx context.Context, do func(*Draft) error) (changed bool,
 		if err != nil {
 			return err
 		}
+		if err := readable(text); err != nil {
+			return fmt.Errorf("%s would be too large to be read: %w", twig.Name, err)
+		}
 		files := []lockedstore.File{{Name: stateName, Data: text}}
 		if ignore, err := regular.ReadIn(tx.Root(), ignoreName, maxIgnore); err != nil || !hidesAll(ignore) {
 			files = append([]lockedstore.File{{Name: ignoreName, Data: []byte("*\n")}}, files...)
@@ -103,6 +106,15 @@ func (f *File) Change(ctx context.Context, do func(*Draft) error) (changed bool,
 		return false, fmt.Errorf("%s is being changed by another program: %w", twig.Name, busy)
 	}
 	return err == nil, err
+}
+
+// readable returns the error with which a reader would refuse a state.
+func readable(text []byte) error {
+	if len(text) > twig.MaxSize {
+		return fmt.Errorf("it would have %d bytes, and the limit is %d", len(text), twig.MaxSize)
+	}
+	_, err := twig.Parse(text)
+	return err
 }
 
 func (f *File) makeDir() error {

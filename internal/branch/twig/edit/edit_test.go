@@ -224,6 +224,21 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A state that no reader would accept is not written.
+func TestTooLarge(t *testing.T) {
+	t.Parallel()
+	note := strings.Repeat("n", twig.MaxSize-len(written)-100)
+	large := strings.Replace(written, "{", `{"note":"`+note+`",`, 1)
+	root, file := withState(t, large)
+	_, err := file.Change(t.Context(), func(d *edit.Draft) error { return d.AddRoot(strings.Repeat("r", 400), false) })
+	if err == nil || !strings.Contains(err.Error(), "would be too large to be read") {
+		t.Errorf("got %v", err)
+	}
+	if read(t, root) != large {
+		t.Error("the file was changed")
+	}
+}
+
 // An ignore file that hides the directory, in whatever words, stays.
 func TestIgnoreFileStays(t *testing.T) {
 	t.Parallel()
