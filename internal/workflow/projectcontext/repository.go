@@ -325,8 +325,9 @@ func (g *gathering) tree(ctx context.Context) (Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(listing.Entries) == 0 && listing.LeftOut == 0 {
+	files := Files(listing).withoutHidden()
+	if len(files.Entries) == 0 && files.LeftOut == 0 {
 		return nil, emptyError("no files")
 	}
-	return Files(listing), nil
+	return files, nil
 }
