@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,12 +26,25 @@ var (
 	finding    = regexp.MustCompile(`Failing input written to (\S+)`)
 )
 
-// fuzzAll fuzzes every target of the module, or those of one name, one on each CPU. The file of a
-// finding stays in testdata, where later tests read it, only with keep.
-func fuzzAll(ctx context.Context, each time.Duration, only string, keep bool) ([]rig.Result, error) {
-	jobs, err := targets(only)
+// fuzzing says what to fuzz.
+type fuzzing struct {
+	each   time.Duration
+	only   string // the name of the targets; "" for all
+	sample int    // how many of them, chosen by the seed; 0 for all
+	seed   uint64
+	keep   bool // the file of a finding stays in testdata, where later tests read it
+}
+
+// run fuzzes the targets, one on each CPU.
+func (f fuzzing) run(ctx context.Context) ([]rig.Result, error) {
+	jobs, err := targets(f.only)
 	if err != nil {
 		return nil, err
+	}
+	if f.sample > 0 && f.sample < len(jobs) {
+		random := rand.New(rand.NewPCG(f.seed, 0))
+		random.Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
+		jobs = jobs[:f.sample]
 	}
 	results := make([]rig.Result, len(jobs))
 	errs := make([]error, len(jobs))
@@ -39,7 +53,7 @@ func fuzzAll(ctx context.Context, each time.Duration, only string, keep bool) ([
 	for range runtime.NumCPU() {
 		working.Go(func() {
 			for i := range next {
-				results[i], errs[i] = jobs[i].fuzz(ctx, each, keep)
+				results[i], errs[i] = jobs[i].fuzz(ctx, f.each, f.keep)
 			}
 		})
 	}

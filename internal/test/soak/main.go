@@ -57,10 +57,17 @@ func main() {
 	page := flag.String("page", "", "write the table to this `file`, too")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of what is random")
 	fuzz := flag.Duration("fuzz", 0, "fuzz each target for so long, and do nothing else")
+	sample := flag.Int("sample", 0, "fuzz only so `many` targets, chosen by the seed")
 	reportOnly := flag.Bool("report-only", false, "end with 0 when something is lost or found; a part that cannot run still ends with 1")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	results, err := run(ctx, *limit, *only, *seed, *fuzz, !*reportOnly)
+	var results []rig.Result
+	var err error
+	if *fuzz > 0 {
+		results, err = fuzzing{each: *fuzz, only: *only, sample: *sample, seed: *seed, keep: !*reportOnly}.run(ctx)
+	} else {
+		results, err = run(ctx, *limit, *only, *seed)
+	}
 	stop()
 	if err == nil && *page != "" {
 		err = writePage(*page, results, *limit, *fuzz, *only)
@@ -74,10 +81,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, limit time.Duration, only string, seed uint64, fuzz time.Duration, keep bool) ([]rig.Result, error) {
-	if fuzz > 0 {
-		return fuzzAll(ctx, fuzz, only, keep)
-	}
+func run(ctx context.Context, limit time.Duration, only string, seed uint64) ([]rig.Result, error) {
 	work, err := os.MkdirTemp("", "soak")
 	if err != nil {
 		return nil, err
