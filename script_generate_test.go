@@ -22,9 +22,12 @@ import (
 //	generate items N DIRECTORY       a store of N work items, each ten below the one
 //	                                 of a tenth of their number
 //	generate files N DIRECTORY       N files in directories of thirty
+//	generate bytes N FILE            a client's configuration in JSON with N bytes
+//	generate servers N FILE          one with N servers
+//	generate prompt N FILE           N quotes at the end of a template
 func generate(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
-		ts.Fatalf("usage: generate branches|pulls|items|files n path")
+		ts.Fatalf("usage: generate branches|pulls|items|files|bytes|servers|prompt n path")
 	}
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
@@ -45,6 +48,21 @@ func generate(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Check(os.MkdirAll(filepath.Dir(path), 0o755))
 			ts.Check(os.WriteFile(path, nil, 0o600))
 		}
+	case "bytes":
+		const frame = `{"other": "", "mcpServers": {"mine": {"command": "mine"}}}` + "\n"
+		text := strings.Replace(frame, `""`, `"`+strings.Repeat("x", n-len(frame))+`"`, 1)
+		ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(text), 0o600))
+	case "servers":
+		servers := map[string]any{}
+		for i := range n {
+			servers[fmt.Sprintf("s%d", i)] = map[string]any{"command": "mine"}
+		}
+		data, err := json.Marshal(map[string]any{"mcpServers": servers})
+		ts.Check(err)
+		ts.Check(os.WriteFile(ts.MkAbs(args[2]), data, 0o600))
+	case "prompt":
+		text := ts.ReadFile(args[2]) + strings.Repeat(`"`, n) + "\n"
+		ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(text), 0o600))
 	default:
 		ts.Fatalf("generate what? %s", args[0])
 	}

@@ -250,12 +250,18 @@ func (c Client) CheckHTTP() error {
 var errInShell = errors.New("a shell starts copse in the existing entry; change the flags in its command manually")
 
 // Set returns text with the entry of a server. An empty text is a new file. An existing entry with
-// that name keeps a person's additions.
+// that name keeps a person's additions. Set fails if [Client.Entries] would not read the result.
 func (c Client) Set(text []byte, name string, s Server) ([]byte, error) {
-	if s.URL != "" {
-		if err := c.CheckHTTP(); err != nil {
-			return nil, err
-		}
+	after, err := c.set(text, name, s)
+	if _, unread := c.Entries(after); unread != nil && err == nil {
+		return nil, fmt.Errorf("with the entry %q, %w; remove another entry first", name, unread)
+	}
+	return after, err
+}
+
+func (c Client) set(text []byte, name string, s Server) ([]byte, error) {
+	if err := c.CheckHTTP(); s.URL != "" && err != nil {
+		return nil, err
 	}
 	var before Server
 	all, err := c.Entries(text)
@@ -327,10 +333,8 @@ func (c Client) Remove(text []byte, name string, keep ...string) ([]byte, error)
 }
 
 // Print returns the text of a new file with the servers.
-func (c Client) Print(servers []Named) ([]byte, error) {
-	var text []byte
+func (c Client) Print(servers []Named) (text []byte, err error) {
 	for _, n := range servers {
-		var err error
 		if text, err = c.Set(text, n.Name, n.Server); err != nil {
 			return nil, err
 		}

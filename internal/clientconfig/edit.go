@@ -1,6 +1,7 @@
 package clientconfig
 
 import (
+	"cmp"
 	"maps"
 	"path/filepath"
 	"reflect"
@@ -110,12 +111,7 @@ func (c Client) edit(s, before Server) edit {
 	return e
 }
 
-func (c Client) envKey() string {
-	if c.form.env != "" {
-		return c.form.env
-	}
-	return "env"
-}
+func (c Client) envKey() string { return cmp.Or(c.form.env, "env") }
 
 // commandLine returns the new command line: as before, but with the program and the flags of s. A
 // person's program in front of copse stays.

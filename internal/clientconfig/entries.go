@@ -22,15 +22,25 @@ const maxServers = 100
 // name, and the other clients ignore them.
 func (c Client) Entries(text []byte, under ...[]byte) ([]Named, error) {
 	servers, err := c.raw(text)
-	if err != nil {
-		return nil, err
+	if len(servers) > maxServers {
+		return nil, fmt.Errorf("it has %d servers; copse reads at most %d", len(servers), maxServers)
 	}
+	return c.named(servers, under), err
+}
+
+// AllEntries returns Entries, however many there are, for a text from which some are removed.
+func (c Client) AllEntries(text []byte) ([]Named, error) {
+	servers, err := c.raw(text)
+	return c.named(servers, nil), err
+}
+
+func (c Client) named(servers map[string]json.RawMessage, under [][]byte) []Named {
 	var found []Named
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		var own, e entry
 		whole := servers[name]
 		for _, text := range under {
-			if lower, err := c.raw(text); err == nil && c.form.merged {
+			if lower, err := c.raw(text); err == nil && c.form.merged && len(lower) <= maxServers {
 				whole = jsonedit.Merge(lower[name], whole)
 			}
 		}
@@ -39,16 +49,7 @@ func (c Client) Entries(text []byte, under ...[]byte) ([]Named, error) {
 		}
 		found = append(found, Named{Name: name, Server: e.server(), Refused: cmp.Or(c.refuses(own), c.refuses(e)), Others: others(whole)})
 	}
-	return found, nil
-}
-
-// read returns the members of an entry that entry reads.
-func read() map[string]bool {
-	names := make(map[string]bool)
-	for field := range reflect.TypeFor[entry]().Fields() {
-		names[field.Tag.Get("json")] = true
-	}
-	return names
+	return found
 }
 
 // others returns the names of the members of an entry that entry does not read.
@@ -57,15 +58,10 @@ func others(data json.RawMessage) []string {
 	if json.Unmarshal(data, &members) != nil {
 		return nil
 	}
-	var names []string
-	read := read()
-	for name := range members {
-		if !read[name] {
-			names = append(names, name)
-		}
+	for field := range reflect.TypeFor[entry]().Fields() {
+		delete(members, field.Tag.Get("json"))
 	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(members))
 }
 
 // raw returns the entries of a text as JSON, by name.
@@ -80,9 +76,6 @@ func (c Client) raw(text []byte) (map[string]json.RawMessage, error) {
 	var servers map[string]json.RawMessage
 	if err := json.Unmarshal(data, &servers); err != nil {
 		return nil, fmt.Errorf("%w: %q", jsonedit.ErrShape, c.key)
-	}
-	if len(servers) > maxServers {
-		return nil, fmt.Errorf("it has %d servers; copse reads at most %d", len(servers), maxServers)
 	}
 	return servers, nil
 }

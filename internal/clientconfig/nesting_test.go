@@ -48,6 +48,45 @@ func TestNesting(t *testing.T) {
 	}
 }
 
+// Set writes no text that Entries does not read; AllEntries and Remove work on one.
+func TestSetIsRead(t *testing.T) {
+	t.Parallel()
+	for id, line := range map[string]string{"cursor": "%s\"x%d\":{\"command\":\"x\"}", "codex": "%s[mcp_servers.x%d]\ncommand = \"x\"\n"} {
+		full, separator := "", ""
+		for i := range 100 {
+			if id == "cursor" && i > 0 {
+				separator = ","
+			}
+			full += fmt.Sprintf(line, separator, i)
+		}
+		if id == "cursor" {
+			full = `{"mcpServers":{` + full + "}}"
+		}
+		c := lookup(t, id)
+		if got, err := c.Set([]byte(full), "copse", stdio); err == nil || !strings.Contains(err.Error(), `with the entry "copse", it has 101 servers; copse reads at most 100`) || got != nil {
+			t.Errorf("%s: one server too many: %v", id, err)
+		}
+		if _, err := c.Set([]byte(full), "x7", stdio); err != nil {
+			t.Errorf("%s: another command: %v", id, err)
+		}
+		over := strings.Replace(full, `{"mcpServers":{`, `{"mcpServers":{"copse":{"command":"copse"},`, 1)
+		if id == "codex" {
+			over += "[mcp_servers.copse]\ncommand = \"copse\"\n"
+		}
+		all, err := c.AllEntries([]byte(over))
+		if err != nil || len(all) != 101 {
+			t.Errorf("%s: %d entries of 101, %v", id, len(all), err)
+		}
+		if got, err := c.Remove([]byte(over), "copse"); err != nil || string(got) != full {
+			t.Errorf("%s: the file without the entry: %q, %v", id, got, err)
+		}
+	}
+	keys := "x = [" + strings.Repeat("{},", 9_997) + "]\n"
+	if _, err := lookup(t, "codex").Set([]byte(keys), "copse", stdio); err == nil || !strings.Contains(err.Error(), "it has more than 10000 keys") {
+		t.Errorf("one key too many: %v", err)
+	}
+}
+
 // A text has as many servers and keys as people write, and no more than are read in little time.
 func TestMany(t *testing.T) {
 	t.Parallel()
@@ -67,7 +106,7 @@ func TestMany(t *testing.T) {
 		return b.String()
 	}
 	tests := map[string]struct{ client, text, want string }{
-		"servers":           {"cursor", servers(100), ""},
+		"servers":           {"cursor", servers(99), ""},
 		"too many servers":  {"cursor", servers(101), "it has 101 servers; copse reads at most 100"},
 		"too many tables":   {"codex", lines("[mcp_servers.x%d]\ncommand = 'a'", 101), "it has 101 servers; copse reads at most 100"},
 		"keys":              {"codex", lines("k%d = 1", 9_990), ""},

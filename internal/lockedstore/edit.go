@@ -47,6 +47,9 @@ func changeIn(ctx context.Context, dir rooted.Dir, name string, wait time.Durati
 		if err != nil {
 			return err
 		}
+		if len(changed) > MaxEdit {
+			return fmt.Errorf("%q is not changed: it would have %d bytes; the limit is %d", name, len(changed), MaxEdit)
+		}
 		return tx.Write(File{Name: name, Data: changed, Private: private})
 	})
 }

@@ -27,7 +27,7 @@ var ErrChanged = errors.New("it was changed meanwhile")
 type Foreign struct {
 	path    string
 	wall    string // "" if links are followed wherever they lead
-	maxSize int64  // the maximum size to read, in bytes
+	maxSize int64  // the maximum size to read and to write, in bytes
 	disk    Disk
 }
 
@@ -41,7 +41,7 @@ func ForeignIn(wall, path string) Foreign {
 	return Foreign{path: path, wall: wall, maxSize: MaxEdit, disk: System{}}
 }
 
-// AtMost returns the same file with another maximum size for Read, in bytes.
+// AtMost returns the same file with another maximum size for Read and Replace, in bytes.
 func (f Foreign) AtMost(size int64) Foreign {
 	f.maxSize = size
 	return f
@@ -65,12 +65,22 @@ func (f Foreign) Read() ([]byte, error) {
 	return data, rooted.WithoutPath(err)
 }
 
+// Check returns the error of a content that Read would refuse, for callers that do something else
+// before Replace.
+func (f Foreign) Check(content []byte) error {
+	if size := int64(len(content)); size > f.maxSize {
+		return fmt.Errorf("it would have %d bytes; the limit is %d; shorten it first", size, f.maxSize)
+	}
+	return nil
+}
+
 // Replace calls Foreign.Replace for the file at path.
 func Replace(path string, before, after []byte) error { return ForeignAt(path).Replace(before, after) }
 
 // Replace replaces an old content with a new one, completely and on disk. If the file no longer has
 // the old content, the error is ErrChanged and the file stays. A missing file has the old content
-// "", and is created, with its directory, readable only by its user. Nothing remains next to the
+// "", and is created, with its directory, readable only by its user. A content that Read would
+// refuse is an error. Nothing remains next to the
 // file. Only users who could read the file can read what a killed process has left, and the next
 // Replace removes it.
 //
@@ -82,6 +92,9 @@ func Replace(path string, before, after []byte) error { return ForeignAt(path).R
 // Replace compares the content immediately before it replaces the file, and an edit in the
 // microseconds in between is lost.
 func (f Foreign) Replace(before, after []byte) error {
+	if err := f.Check(after); err != nil {
+		return fmt.Errorf("replace %q: %w", filepath.Base(f.path), err)
+	}
 	root, name, err := f.open(true)
 	if err != nil {
 		return fmt.Errorf("open the directory of %q: %w", filepath.Base(f.path), rooted.WithoutPath(err))

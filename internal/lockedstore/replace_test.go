@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/gofrs/flock"
@@ -11,6 +12,29 @@ import (
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/rooted/rootedtest"
 )
+
+// Replace writes nothing that Read refuses.
+func TestReplaceWritesWhatReadReads(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "directory", "file")
+	file := lockedstore.ForeignAt(path).AtMost(4)
+	err := file.Replace(nil, []byte("12345"))
+	if err == nil || !strings.Contains(err.Error(), "it would have 5 bytes; the limit is 4") {
+		t.Errorf("a content above the limit: %v", err)
+	}
+	if _, err := os.Lstat(filepath.Dir(path)); err == nil {
+		t.Error("a refused content creates the directory")
+	}
+	if err := errors.Join(file.Replace(nil, []byte("1234")), file.Replace([]byte("1234"), []byte("5678"))); err != nil {
+		t.Error(err)
+	}
+	if file.Replace([]byte("5678"), []byte("12345")) == nil {
+		t.Error("a content above the limit replaces another")
+	}
+	if data, err := file.Read(); err != nil || string(data) != "5678" {
+		t.Errorf("%q, %v", data, err)
+	}
+}
 
 func TestReplace(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -268,16 +269,20 @@ func (o *clientOptions) checker(ctx context.Context) *cliententries.Checker {
 	return cliententries.New(files.Ports, files.Tokens, running)
 }
 
+// maxRemoved is the maximum number of entries that copse removes from a text: each is parsed again.
+const maxRemoved = 100
+
 // withoutEntries returns a client's text without the entries that gone reports.
 func withoutEntries(c clientconfig.Client, text []byte, keep []string, gone func(clientconfig.Named) bool) ([]byte, error) {
-	all, err := c.Entries(text)
+	all, err := c.AllEntries(text)
 	if err != nil {
 		return nil, err
 	}
+	all = slices.DeleteFunc(all, func(e clientconfig.Named) bool { return !gone(e) })
+	if len(all) > maxRemoved {
+		return nil, fmt.Errorf("it has %d entries to remove; copse removes at most %d; remove the others manually", len(all), maxRemoved)
+	}
 	for _, e := range all {
-		if !gone(e) {
-			continue
-		}
 		if text, err = c.Remove(text, e.Name, keep...); err != nil {
 			return nil, err
 		}

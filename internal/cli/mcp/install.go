@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,7 +122,7 @@ func (o *clientOptions) paths(ctx context.Context, client clientconfig.Client) (
 
 // named returns the entry of that name in a client's text; one without a name if there is none.
 func named(client clientconfig.Client, text []byte, name string) clientconfig.Named {
-	all, err := client.Entries(text)
+	all, err := client.AllEntries(text)
 	if err != nil {
 		return clientconfig.Named{} // writing it reports the reason
 	}
@@ -445,10 +446,19 @@ type backup struct {
 	content []byte
 }
 
-// file returns a client's file. A project's file is in the project.
+// file returns a client's file. A project's file is in the project. To remove an entry, it can be
+// larger than those that copse reads otherwise.
 func (o *clientOptions) file(ctx context.Context, path string) lockedstore.Foreign {
-	if o.scope == string(clientfile.Project) {
+	if o.scope == string(clientfile.Project) && !o.remove {
 		return cliententries.ProjectFile(o.project(ctx), path)
+	}
+	return o.unlimited(ctx, path)
+}
+
+// unlimited returns a file of any size that copse edits: one to remove from, or a backup of one.
+func (o *clientOptions) unlimited(ctx context.Context, path string) lockedstore.Foreign {
+	if o.scope == string(clientfile.Project) {
+		return lockedstore.ForeignIn(o.project(ctx), path)
 	}
 	return lockedstore.ForeignAt(path)
 }
@@ -472,7 +482,7 @@ func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Clien
 		entries[i].Aside = o.asides().Of(path, e.Name)
 	}
 	after, err := edit(client, before, entries, o.asides().Empties(path))
-	if err != nil {
+	if err = cmp.Or(err, file.Check(after)); err != nil {
 		return written{}, fmt.Errorf("%s is not changed: %w", path, err)
 	}
 	if o.remove {
@@ -529,7 +539,7 @@ const maxBackups = 1000
 // own file, except contents that one run writes in between.
 func (o *clientOptions) keep(ctx context.Context, path string, content []byte, kept *backup) error {
 	if kept.path != "" {
-		if err := o.file(ctx, kept.path).Replace(kept.content, content); err != nil {
+		if err := o.unlimited(ctx, kept.path).Replace(kept.content, content); err != nil {
 			return err
 		}
 		kept.content = content
@@ -540,7 +550,7 @@ func (o *clientOptions) keep(ctx context.Context, path string, content []byte, k
 		if n > 1 {
 			at = fmt.Sprintf("%s.%d", at, n)
 		}
-		file := o.file(ctx, at)
+		file := o.unlimited(ctx, at)
 		old, err := file.Read()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return explainFile(at, err)
