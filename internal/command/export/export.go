@@ -101,6 +101,9 @@ func New(ctx context.Context, client Client, base string, commands []Command) (*
 			return nil, fmt.Errorf("render %s: %w", c.ID, err)
 		}
 		f := File{Name: name, content: content + client.mark(content, c)}
+		if size := len(f.content); size > maxFile {
+			return nil, fmt.Errorf("the prompt %s is too large for %s: its file would have %d bytes; the limit is %d; shorten its template", c.ID, client.Name, size, maxFile)
+		}
 		if f.State, err = state(root, f); err != nil {
 			return nil, err
 		}
@@ -139,13 +142,20 @@ func hash(content string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// maxFile is the maximum size of the file.
-const maxFile = 1 << 20
+// maxFile is the maximum size of a file that copse writes. Earlier versions wrote larger ones, which
+// copse removes or replaces if they have at most maxRead bytes.
+const (
+	maxFile = 1 << 20
+	maxRead = 4 << 20
+)
 
 // state compares a file with its intended content.
 func state(root *os.Root, f File) (State, error) {
-	old, err := regular.ReadIn(root, filepath.FromSlash(f.Name), maxFile)
+	old, err := regular.ReadIn(root, filepath.FromSlash(f.Name), maxRead)
+	_, tooLarge := errors.AsType[*regular.TooLargeError](err)
 	switch {
+	case tooLarge:
+		return Edited, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return Missing, nil
 	case err != nil:
@@ -185,7 +195,7 @@ func (p *Plan) gone(root *os.Root, client Client, wanted map[string]bool) ([]Fil
 		if wanted[name] || !isFile {
 			continue
 		}
-		if content, err := regular.ReadIn(root, filepath.FromSlash(name), maxFile); err == nil && ours(string(content)) {
+		if content, err := regular.ReadIn(root, filepath.FromSlash(name), maxRead); err == nil && ours(string(content)) {
 			files = append(files, File{Name: name, State: Gone})
 		}
 	}

@@ -1,0 +1,105 @@
+package export_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/command"
+	"github.com/copse-dev/copse/internal/command/export"
+)
+
+// prompt returns a command whose template has some quotes, which TOML doubles.
+func prompt(word string, quotes int) export.Command {
+	return export.Command{
+		Agent: "climpt", Command: command.Command{ID: command.ID{C1: "git", C2: "write", C3: word}, Description: "d"},
+		Prompt: func(context.Context, map[string]string) (string, error) { return strings.Repeat(`"`, quotes), nil },
+	}
+}
+
+// A prompt that is too large for a file is an error before the first file is written.
+func TestLargePrompt(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	gemini, err := export.ByName("gemini")
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, large := prompt("a", 1), prompt("b", 600_000)
+	plan, err := export.New(t.Context(), gemini, base, []export.Command{small, large})
+	if err == nil || !strings.Contains(err.Error(), "git write b is too large for gemini: its file would have 1200") || !strings.Contains(err.Error(), "the limit is 1048576") {
+		t.Errorf("a plan: %t, %v", plan != nil, err)
+	}
+	if names, err := os.ReadDir(base); err != nil || len(names) > 0 {
+		t.Errorf("%v, %v", names, err)
+	}
+}
+
+// A file above the limit, which an earlier version or a person wrote, blocks no other file.
+func TestLargeFile(t *testing.T) {
+	t.Parallel()
+	gemini, err := export.ByName("gemini")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := t.TempDir()
+	at := func(word string) string { return filepath.Join(base, ".gemini", "commands", "git-write-"+word+".toml") }
+	states := func(commands ...export.Command) (*export.Plan, string) {
+		t.Helper()
+		plan, err := export.New(t.Context(), gemini, base, commands)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, f := range plan.Files {
+			all = append(all, string(f.State))
+		}
+		return plan, strings.Join(all, " ")
+	}
+	write := func(commands ...export.Command) {
+		t.Helper()
+		plan, _ := states(commands...)
+		if err := plan.Write(false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, b := prompt("a", 1), prompt("b", 1)
+	write(a, b)
+	grown, err := os.ReadFile(at("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	large := append(make([]byte, 5<<20), grown...)
+	if err := os.WriteFile(at("a"), large, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plan, got := states(a, b)
+	if got != "edited current" {
+		t.Errorf("a large file of a person: %s", got)
+	}
+	if err := plan.Write(true); err != nil {
+		t.Errorf("with force: %v", err)
+	}
+	if text, err := os.ReadFile(at("a")); err != nil || string(text) != string(grown) {
+		t.Errorf("with force, %d bytes, %v", len(text), err)
+	}
+	// Earlier versions wrote files of this size, with the mark.
+	if err := os.WriteFile(at("a"), []byte(export.Marked(strings.Repeat("x", 2<<20))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, got := states(a, b); got != "stale current" {
+		t.Errorf("a large file of copse: %s", got)
+	}
+	removal, err := export.Removal(t.Context(), gemini, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := removal.Write(false); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(filepath.Join(base, ".gemini", "commands")); err != nil || len(left) > 0 {
+		t.Errorf("a removal leaves %v, %v", left, err)
+	}
+}
