@@ -8,7 +8,6 @@ package itemdir
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,12 +23,8 @@ import (
 	"github.com/copse-dev/copse/internal/spread"
 )
 
-const (
-	// manyNames is the number of changed files from which reading in parallel is faster.
-	manyNames = 200
-	// maxTotal is the default of [Options].MaxTotal.
-	maxTotal = 128 << 20
-)
+// manyNames is the number of changed files from which reading in parallel is faster.
+const manyNames = 200
 
 // Index is the content of the files of a directory of items. It is for one goroutine.
 //
@@ -51,7 +46,7 @@ type Index struct {
 	files       map[string]*file
 	problematic map[string]bool // files with problems
 	snapshot    *item.Snapshot
-	maxTotal    int64
+	space       Space
 	total       int64        // the size of the files that are in the snapshot
 	reading     atomic.Int64 // total, and the files that are being read
 	noSpace     int          // the number of files that do not fit
@@ -69,10 +64,9 @@ type Options struct {
 	// Cache is the path of a file of [CacheFile] that stores the content of a large directory for
 	// the next process; empty is none.
 	Cache string
-	// MaxTotal is the maximum size of all files together, in bytes; 0 is 128 MiB. A snapshot of them
-	// stays in memory, and a repository can contain gigabytes in a few kilobytes of git's objects.
-	// Files with larger numbers that do not fit are not read, and a warning names each.
-	MaxTotal int64
+	// Space is what all files together can take. Files with larger numbers that do not fit are not
+	// read, and a warning names each.
+	Space Space
 	// Now returns the time of the system that the files are on; nil is [time.Now].
 	Now func() time.Time
 }
@@ -81,7 +75,7 @@ type Options struct {
 func Open(dir rooted.Dir, o Options) (*Index, error) {
 	x := &Index{
 		dir: dir, path: dir.Path(), name: o.Name, watching: o.Watching, now: o.Now,
-		files: map[string]*file{}, problematic: map[string]bool{}, snapshot: new(item.Snapshot), maxTotal: cmp.Or(o.MaxTotal, maxTotal),
+		files: map[string]*file{}, problematic: map[string]bool{}, snapshot: new(item.Snapshot), space: o.Space,
 	}
 	if x.now == nil {
 		x.now = time.Now
@@ -208,7 +202,7 @@ func (x *Index) read(name string, buf *bytes.Buffer) *file {
 // reserve reserves the space for a file, and reports whether there is enough.
 func (x *Index) reserve(name string, size int64) bool {
 	more := size - x.files[name].held()
-	if x.reading.Add(more) > x.maxTotal && more > 0 {
+	if !x.space.Allows(x.reading.Add(more), more) {
 		x.reading.Add(-more)
 		return false
 	}
@@ -217,7 +211,7 @@ func (x *Index) reserve(name string, size int64) bool {
 
 // withoutSpace returns a file that was not read, because the others left no space for it.
 func (x *Index) withoutSpace(name string, from stamp) *file {
-	f := broken(name, fmt.Errorf("is not read: the items together would have more than the %.4g MiB allowed; shorten or delete the largest ones", float64(x.maxTotal)/(1<<20)))
+	f := broken(name, fmt.Errorf("is not read: the items together would have more than the %s allowed; shorten or delete the largest ones", x.space.MiB()))
 	f.stamp, f.noSpace = from, true
 	return f
 }

@@ -29,9 +29,9 @@ func TestUpdateMatchesFreshIndex(t *testing.T) {
 				n++
 				dir := filepath.Join(base, fmt.Sprint(n))
 				must(rt, os.Mkdir(dir, 0o755))
-				space := rapid.SampledFrom([]int64{0, 70, 40}).Draw(rt, "space")
+				space := rapid.SampledFrom([]itemdir.Space{0, 70, 40}).Draw(rt, "space")
 				open := func(watching bool) *itemdir.Index {
-					x, err := itemdir.Open(rooted.Dir{Wall: dir, Name: "."}, itemdir.Options{Name: "items", Watching: watching, MaxTotal: space})
+					x, err := itemdir.Open(rooted.Dir{Wall: dir, Name: "."}, itemdir.Options{Name: "items", Watching: watching, Space: space})
 					must(rt, err)
 					return x
 				}
@@ -113,7 +113,7 @@ func TestMaxTotal(t *testing.T) {
 		text := fmt.Sprintf("---\nid: %d\ntitle: a\n---\n", i)
 		must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.md", i)), []byte(fmt.Sprintf("%-*s", size, text)), 0o600))
 	}
-	x, err := itemdir.Open(rooted.Dir{Wall: dir, Name: "."}, itemdir.Options{Name: "items", MaxTotal: 250*size + size/2})
+	x, err := itemdir.Open(rooted.Dir{Wall: dir, Name: "."}, itemdir.Options{Name: "items", Space: 250*size + size/2})
 	must(t, err)
 	defer x.Close()
 	for i := 1; i <= all; i++ {

@@ -46,6 +46,9 @@ func (s *Store) Exchange(ctx context.Context, decide func(files exchange.Files, 
 		if err != nil {
 			return err
 		}
+		if err := w.CheckFiles(before, after); err != nil {
+			return err
+		}
 		return exchange.Replace(w.Tx, before, after, newNote)
 	})
 }

@@ -49,6 +49,9 @@ func (s *Store) Enter(ctx context.Context, from string, decide func(files exchan
 		if err != nil {
 			return err
 		}
+		if err := w.CheckFiles(before, after); err != nil {
+			return err
+		}
 		note, err := exchange.Note(w.Tx.Root())
 		if err != nil {
 			return err

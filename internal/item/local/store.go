@@ -42,6 +42,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/local/reader"
@@ -57,6 +58,7 @@ type Store struct {
 	now      func() time.Time
 	watching bool
 	caches   string
+	space    itemdir.Space // what the files of all items together can take
 	done     func() ([]string, error)
 	git      *git.Options // nil disables git
 
@@ -128,7 +130,7 @@ func (s *Store) at(dir rooted.Dir) *directory {
 		if s.directory != nil {
 			s.directory.Close()
 		}
-		options := reader.Options{Watching: s.watching, Caches: s.caches, Done: s.done}
+		options := reader.Options{Watching: s.watching, Caches: s.caches, Space: s.space, Done: s.done}
 		s.directory = &directory{Directory: writer.Open(dir, s.search, options, s.now)}
 	}
 	return s.directory

@@ -35,6 +35,8 @@ type Options struct {
 	// Caches is a directory of the user for caches of large stores, so the next process need not
 	// parse all files; "" is none.
 	Caches string
+	// Space is what the files of all items together can take.
+	Space itemdir.Space
 	// Done returns the statuses that mean done if the configuration does not; nil is none.
 	Done func() ([]string, error)
 }
@@ -206,7 +208,7 @@ func (r *Reader) refresh() error {
 		case !info.IsDir():
 			return fmt.Errorf("%q in the store is not a directory", layout.Items)
 		}
-		index, err := itemdir.Open(items, itemdir.Options{Name: layout.Items, Watching: r.o.Watching, Cache: itemdir.CacheFile(r.o.Caches, path)})
+		index, err := itemdir.Open(items, itemdir.Options{Name: layout.Items, Watching: r.o.Watching, Space: r.o.Space, Cache: itemdir.CacheFile(r.o.Caches, path)})
 		if err != nil {
 			return fmt.Errorf("read directory %q: %w", layout.Items, err)
 		}
@@ -236,6 +238,20 @@ func (r *Reader) Loaded() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.index != nil
+}
+
+// Space returns what the files of all items together can take.
+func (r *Reader) Space() itemdir.Space { return r.o.Space }
+
+// Used returns what they take; ok is false if the items do not all fit, or if that takes more than a
+// look at the files that have changed.
+func (r *Reader) Used() (total int64, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.index == nil || !r.index.Watches() || r.refresh() != nil || r.index == nil {
+		return 0, false
+	}
+	return r.index.Total()
 }
 
 // Known returns the items that are in memory; false if they were not read yet. What changed

@@ -122,7 +122,7 @@ func (w *Writer) removeComment(id item.ID, c item.Comment) error {
 // saveChange writes the changed file of an item after its history, and returns what it has
 // now. A nil change is that of an update that changed no field.
 func (w *Writer) saveChange(before *item.Item, content *ticfile.File, c *changes.Change) (item.Item, error) {
-	file, err := layout.File(layout.Items, before.ID, content)
+	file, err := w.file(before.ID, content)
 	if err != nil {
 		return item.Item{}, err
 	}
@@ -134,5 +134,18 @@ func (w *Writer) saveChange(before *item.Item, content *ticfile.File, c *changes
 	if err != nil {
 		return item.Item{}, err
 	}
-	return it, w.Tx.Write(log, file)
+	if err := w.Tx.Write(log, file); err != nil {
+		return item.Item{}, err
+	}
+	w.noteUsed()
+	return it, nil
+}
+
+// file returns the file of an item, for which there is space.
+func (w *Writer) file(id item.ID, content *ticfile.File) (lockedstore.File, error) {
+	file, err := layout.File(layout.Items, id, content)
+	if err != nil {
+		return file, err
+	}
+	return file, w.checkSpace(file)
 }

@@ -34,6 +34,7 @@ type Writer struct {
 	// undoes is the ID of the change that is being undone, and stolen the agent from which its item is
 	// taken for that.
 	undoes, stolen string
+	will           usage // after the change
 	// Elsewhere returns a number, not less than one, that no other branch or worktree
 	// has given out; nil if nobody can tell.
 	Elsewhere func(minimum item.ID) item.ID
@@ -193,6 +194,9 @@ func (w *Writer) add(config *ticfile.Config, it item.Item) error {
 	if err != nil {
 		return err
 	}
+	if err := w.checkSpace(file); err != nil {
+		return err
+	}
 	if err := config.SetNextID(it.ID + 1); err != nil {
 		return reader.ConfigError(err)
 	}
@@ -214,6 +218,7 @@ func (w *Writer) add(config *ticfile.Config, it item.Item) error {
 		return err
 	}
 	births.Note(w.Tx.Root(), &it.Summary)
+	w.noteUsed()
 	return nil
 }
 
@@ -267,6 +272,9 @@ func (w *Writer) write(config *ticfile.Config, content *ticfile.File, before ite
 		return item.Item{}, layout.Unchangeable(before.ID, err)
 	}
 	if p.Iteration != nil && *p.Iteration != "" {
+		if _, err := w.file(before.ID, content); err != nil { // before the iteration is added
+			return item.Item{}, err
+		}
 		if err := config.AddIteration(*p.Iteration); err != nil {
 			return item.Item{}, reader.ConfigError(err)
 		}
@@ -394,7 +402,13 @@ func (w *Writer) Restore(id item.ID) (item.Item, error) {
 	if _, _, err := layout.Open(w.Tx.Root(), layout.Items, id); !item.IsNotFound(err) {
 		return item.Item{}, &item.InvalidError{Field: "id", Problem: fmt.Sprintf("Work item #%d is not deleted", id)}
 	}
-	if _, _, err := layout.Open(w.Tx.Root(), layout.Trash, id); err != nil {
+	content, _, err := layout.Open(w.Tx.Root(), layout.Trash, id)
+	if err != nil {
+		return item.Item{}, err
+	}
+	lost := content.Lost()
+	relations := int64(len(lost.Children) + len(lost.Dependents))
+	if err := w.checkGrowth(itemdir.SizeOf(w.Tx.Root(), layout.Trashed(id)) + relationSize*relations); err != nil {
 		return item.Item{}, err
 	}
 	if err := w.Trash().Restore(id, w.moved(changes.Restored, id)); err != nil {
