@@ -111,7 +111,7 @@ func (o *opened) files(scope clientfile.Scope) []File {
 }
 
 // read reads the entries of a file. before are the files of its scope that count more, and under the
-// texts of those that count less.
+// texts of the valid ones less.
 func (o *opened) read(f *File, before []File, text []byte, under [][]byte) {
 	f.Exposed = Exposed(o.place.GOOS, f.Path)
 	f.Entries, f.Err = o.client.Entries(text, under...)
