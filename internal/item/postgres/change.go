@@ -14,7 +14,7 @@ import (
 // change calls do with a writer, in a transaction, and commits what it did. do returns the
 // item that it is about. If the answer of the commit is lost, the change is tried again,
 // unless it is found to have been made: then replayed is true, and id is what do returned
-// at that time.
+// at that time. If the call is canceled during the commit, the store searches for the key, too.
 func (s *Store) change(ctx context.Context, do func(*write.Writer) (item.ID, error)) (id item.ID, replayed bool, err error) {
 	return s.changeMoving(ctx, 0, func(w *write.Writer) (item.ID, error) {
 		if err := w.Project.Moved.Err(); err != nil {
@@ -29,7 +29,8 @@ func (s *Store) change(ctx context.Context, do func(*write.Writer) (item.ID, err
 func (s *Store) changeMoving(ctx context.Context, limit time.Duration, do func(*write.Writer) (item.ID, error)) (id item.ID, replayed bool, err error) {
 	key := uuid.NewString()
 	var project int64
-	err = s.db.Transaction(ctx, limit, func(ctx context.Context, tx pgx.Tx, uncertain bool) error {
+	search := func(ctx context.Context, tx pgx.Tx) (bool, error) { return write.Made(ctx, tx, project, key) }
+	err = s.db.Transaction(ctx, limit, search, func(ctx context.Context, tx pgx.Tx, uncertain bool) error {
 		name, err := s.name()
 		if err != nil {
 			return err

@@ -22,9 +22,20 @@ import (
 )
 
 // claiming calls do in a transaction that does not lock the project, and returns the number of the
-// project.
+// project. It notes a key, so that a canceled call can find out whether the change was made.
 func (s *Store) claiming(ctx context.Context, do func(*write.Writer) error) (project int64, err error) {
-	err = s.db.Transaction(ctx, 0, func(ctx context.Context, tx pgx.Tx, _ bool) error {
+	key := uuid.NewString()
+	search := func(ctx context.Context, tx pgx.Tx) (bool, error) { return write.Made(ctx, tx, project, key) }
+	return s.writing(ctx, search, func(w *write.Writer) error {
+		project = w.Project.ID
+		w.Note(key, 0)
+		return do(w)
+	})
+}
+
+// writing is claiming without a key, for what no caller asked for. search can be nil.
+func (s *Store) writing(ctx context.Context, search connection.Search, do func(*write.Writer) error) (project int64, err error) {
+	err = s.db.Transaction(ctx, 0, search, func(ctx context.Context, tx pgx.Tx, _ bool) error {
 		name, err := s.name()
 		if err != nil {
 			return err
@@ -152,17 +163,17 @@ func (s *Store) take(ctx context.Context, w wanted, key string, by claim.Agent, 
 	if err != nil {
 		return storage.Claimed{}, err
 	}
-	again := false
+	again, sent := false, false
 	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
 		if again { // the answer to the first attempt can have been lost
-			got, err = row.ScanClaimed(db.QueryRow(ctx, "select "+row.ClaimedColumns()+`
-				from copse.claim k join copse.item i on i.project_id = k.project_id and i.id = k.item_id where k.project_id = $1 and k.key = $2`, w.project, key))
+			got, err = taken(ctx, db, w.project, key)
 			if !errors.Is(err, pgx.ErrNoRows) {
 				return err
 			}
 		}
 		again = true
 		err = connection.Often(ctx, db, func(r pgx.Row) error {
+			sent = true
 			got, err = row.ScanClaimed(r)
 			return err
 		}, takeStatement(), w.project, w.ids, w.version, key, sqltext.Encode(by.Name), sqltext.Encode(by.Host), string(holder), claim.Grace.Milliseconds(), lease.Milliseconds(), w.only)
@@ -174,7 +185,37 @@ func (s *Store) take(ctx context.Context, w wanted, key string, by claim.Agent, 
 		}
 		return err
 	})
+	if err != nil && sent && ctx.Err() != nil {
+		return s.takenBefore(ctx, w.project, key, err)
+	}
 	return got, err
+}
+
+// taken returns the item that was claimed with a key.
+func taken(ctx context.Context, db row.Querier, project int64, key string) (storage.Claimed, error) {
+	return row.ScanClaimed(db.QueryRow(ctx, "select "+row.ClaimedColumns()+`
+		from copse.claim k join copse.item i on i.project_id = k.project_id and i.id = k.item_id where k.project_id = $1 and k.key = $2`, project, key))
+}
+
+// takenBefore returns the item that a canceled call has claimed with a key. The statement may not have
+// ended, and nothing tells when it has: a key that does not appear means that the outcome is unknown.
+func (s *Store) takenBefore(ctx context.Context, project int64, key string, canceled error) (got storage.Claimed, err error) {
+	const often = 50 * time.Millisecond
+	_, err = s.db.Search(ctx, func(ctx context.Context, tx pgx.Tx) (bool, error) {
+		for {
+			if got, err = taken(ctx, tx, project, key); !errors.Is(err, pgx.ErrNoRows) {
+				return err == nil, err
+			}
+			if err := connection.Pause(ctx, often); err != nil {
+				return false, err
+			}
+		}
+	})
+	if err != nil {
+		return storage.Claimed{}, sqlerror.ErrUnknown("List the items to see which ones you hold before you claim another.", canceled)
+	}
+	s.announcer.Changed(project)
+	return got, nil
 }
 
 // takeStatement is the statement of [Store.take]. It leaves out the items that somebody holds
@@ -256,7 +297,7 @@ func (s *Store) noteGone(ctx context.Context, all *item.Snapshot) error {
 	if len(gone) == 0 {
 		return nil
 	}
-	return s.announced(s.claiming(ctx, func(w *write.Writer) error {
+	return s.announced(s.writing(ctx, nil, func(w *write.Writer) error {
 		for id, c := range gone {
 			w.MarkGone(id, c)
 		}
@@ -283,7 +324,7 @@ func (s *Store) giveBack(ctx context.Context, id item.ID) (mine claim.Claim, hel
 	if err != nil {
 		return claim.Claim{}, false, err
 	}
-	lost := false // an answer
+	lost, sent := false, false // an answer, the statement
 	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
 		name, err := s.name()
 		if err != nil {
@@ -291,6 +332,7 @@ func (s *Store) giveBack(ctx context.Context, id item.ID) (mine claim.Claim, hel
 		}
 		var project int64
 		err = connection.Often(ctx, db, func(r pgx.Row) error {
+			sent = true
 			_, mine, _, err = row.ScanClaim(sqltext.WithMore(r, &project))
 			return err
 		}, giveBackStatement(), sqltext.Encode(name), int64(id), string(holder))
@@ -306,6 +348,9 @@ func (s *Store) giveBack(ctx context.Context, id item.ID) (mine claim.Claim, hel
 		}
 		return err
 	})
+	if err != nil && sent && ctx.Err() != nil {
+		err = sqlerror.ErrUnknown("Release the item again; that is safe.", err)
+	}
 	return mine, held && err == nil, err
 }
 
@@ -333,7 +378,7 @@ func (s *Store) Renew(ctx context.Context) error {
 	if err != nil || len(due)+len(gone) == 0 {
 		return err
 	}
-	_, err = s.claiming(ctx, func(w *write.Writer) error { // nobody needs to know of it at once
+	_, err = s.writing(ctx, nil, func(w *write.Writer) error { // nobody needs to know of it at once
 		for _, id := range due {
 			if err := w.Renew(id); err != nil && !item.IsNotFound(err) {
 				return err

@@ -47,7 +47,7 @@ func (s *Store) Leave(ctx context.Context, unfinished string, do func(archive.Ar
 // is an error.
 func (s *Store) Enter(ctx context.Context, from string, all archive.Archive) error {
 	var project int64
-	err := s.db.Transaction(ctx, moveTime, func(ctx context.Context, tx pgx.Tx, _ bool) error {
+	err := s.db.Transaction(ctx, moveTime, nil, func(ctx context.Context, tx pgx.Tx, _ bool) error {
 		name, err := s.name()
 		if err != nil {
 			return err

@@ -354,10 +354,11 @@ func TestErrorsOfTheStore(t *testing.T) {
 		"Another process is busy changing the work items. Nothing was changed; try again.": fmt.Errorf("change the items: %w", &lockedstore.BusyError{Waited: time.Second}),
 		"The disk is full. Nothing was changed; ask the user to free space.":               fmt.Errorf("write %q: %w", "items/3.md", syscall.ENOSPC),
 		"The call was canceled. Nothing was changed.":                                      context.Canceled,
-		"config.yml is empty; restore it":                                                  &storage.ConfigError{File: "config.yml", Reason: "is empty; restore it"},
-		"Cannot make folder .tic: " + syscall.EROFS.Error() + allow:                        fmt.Errorf("make folder .tic: %w", syscall.EROFS),
-		"Cannot change the items in .tic: " + syscall.EACCES.Error() + allow:               fmt.Errorf("change the items in .tic: %w", syscall.EACCES),
-		"Work item #3 changed since the preview. Call delete_item again.":                  &storage.ChangedError{ID: 3},
+		"Nobody knows. Look.":                                                &storage.StoreError{Problem: "Nobody knows", Next: "Look.", Err: context.Canceled},
+		"config.yml is empty; restore it":                                    &storage.ConfigError{File: "config.yml", Reason: "is empty; restore it"},
+		"Cannot make folder .tic: " + syscall.EROFS.Error() + allow:          fmt.Errorf("make folder .tic: %w", syscall.EROFS),
+		"Cannot change the items in .tic: " + syscall.EACCES.Error() + allow: fmt.Errorf("change the items in .tic: %w", syscall.EACCES),
+		"Work item #3 changed since the preview. Call delete_item again.":    &storage.ChangedError{ID: 3},
 	} {
 		res := items.New(failing{err: err}, time.Now).Toolset().Tools[0].Call(t.Context(), nil)
 		if diff := cmp.Diff(toolset.Result{Text: []string{want}, IsError: true}, res); diff != "" {

@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -51,9 +50,6 @@ const (
 	conflictTime = 2 * time.Second
 	// defaultAnswerTime is longer than the locks of others can last.
 	defaultAnswerTime = 30 * time.Second
-	// commitTime is how long a commit may take. It is not cut short by the caller, who could
-	// not know what became of the change.
-	commitTime = 10 * time.Second
 	// closeTime is how long a server may take to end the connections. A process that ends does not
 	// wait longer.
 	closeTime = 300 * time.Millisecond
@@ -218,52 +214,6 @@ func (p *Pool) Do(ctx context.Context, do func(ctx context.Context, db *pgxpool.
 	})
 }
 
-// Transaction calls do with a transaction, and commits it; again after a failure that passes. Each
-// attempt may take as long as limit, 0 for the time of an answer. uncertain means that an earlier
-// attempt may have been committed: its answer was lost.
-func (p *Pool) Transaction(ctx context.Context, limit time.Duration, do func(ctx context.Context, tx pgx.Tx, uncertain bool) error) error {
-	limit = cmp.Or(limit, p.o.AnswerTime)
-	uncertain := false
-	err := p.retry(ctx, limit, func(ctx context.Context) error {
-		pool, err := p.Ready(ctx)
-		if err != nil {
-			return err
-		}
-		tx, err := pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin(limit)})
-		if err != nil {
-			return err
-		}
-		ending := func(end func(context.Context) error) error {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
-			defer cancel()
-			return end(ctx)
-		}
-		defer func() { _ = ending(tx.Rollback) }() // nothing after a commit; a connection that fails now is closed
-		if err := do(ctx, tx, uncertain); err != nil {
-			return err
-		}
-		err = ending(tx.Commit)
-		if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && !refused {
-			uncertain = true
-		}
-		return err
-	})
-	if failed, ok := errors.AsType[*storage.StoreError](err); ok && uncertain {
-		return &storage.StoreError{
-			Problem: "the connection to the database was lost while the change was being saved, so the change may have been made or not",
-			Next:    "Check the item before you repeat the change.", Err: failed.Err,
-		}
-	}
-	return err
-}
-
-// begin returns what begins a transaction in one round trip. A client that dies in the middle,
-// or waits for one, holds up others for a bounded time. Another role's functions have no effect, even
-// if they match a call better than the built-in ones. All settings end with the transaction.
-func begin(maxIdle time.Duration) string {
-	return fmt.Sprintf("begin isolation level read committed; set local lock_timeout = '10s'; set local idle_in_transaction_session_timeout = '%ds'; set local search_path = pg_catalog, pg_temp", int(maxIdle.Seconds()))
-}
-
 // retry calls do until it succeeds or fails for good, and returns what a person can use of
 // the error. Each call may take as long as limit. A database that never answered is not
 // waited for.
@@ -302,7 +252,11 @@ func Within(ctx context.Context, limit time.Duration, do func(context.Context) e
 // pause waits a little longer after each attempt, and not as long as others do.
 func pause(ctx context.Context, attempt int) error {
 	const step, maxWait = 5 * time.Millisecond, 500 * time.Millisecond
-	wait := rand.N(min(step<<min(attempt, 10), maxWait)) + time.Millisecond
+	return Pause(ctx, rand.N(min(step<<min(attempt, 10), maxWait))+time.Millisecond)
+}
+
+// Pause waits, or returns why the context ended.
+func Pause(ctx context.Context, wait time.Duration) error {
 	select {
 	case <-time.After(wait):
 		return nil

@@ -98,6 +98,15 @@ func ErrSilent(limit time.Duration) error {
 	}
 }
 
+// ErrUnknown reports that a call ended while its change was being saved, and that nobody knows the
+// outcome. next says how to find out.
+func ErrUnknown(next string, err error) error {
+	return &storage.StoreError{
+		Problem: "the call ended while the database was saving the change, and it is unknown whether the change was made",
+		Next:    next, Err: err,
+	}
+}
+
 // isOurs reports whether an error already has its words.
 func isOurs(err error) bool {
 	_, store := errors.AsType[*storage.StoreError](err)

@@ -68,6 +68,13 @@ func (w *Writer) Note(key string, id item.ID) {
 	}
 }
 
+// Made reports whether the change with this key was made. A transaction that has noted the key and
+// has not ended is waited for. The caller rolls back, because the search leaves the key.
+func Made(ctx context.Context, tx pgx.Tx, project int64, key string) (bool, error) {
+	done, err := tx.Exec(ctx, "insert into copse.applied (project_id, key, item_id) values ($1, $2, 0) on conflict do nothing", project, key)
+	return err == nil && done.RowsAffected() == 0, err
+}
+
 // queue adds a statement to those that are written at the end.
 func (w *Writer) queue(sql string, args ...any) { w.batch.Queue(sql, args...) }
 
