@@ -78,7 +78,12 @@ func (s *Store) Claim(ctx context.Context, r storage.ClaimRequest) (storage.Clai
 	if err := s.noteGoneAtTimes(ctx); err != nil {
 		return storage.Claimed{}, err
 	}
-	for attempt := 0; ; attempt++ {
+	for attempt, start := 0, time.Now(); ; attempt++ {
+		if attempt >= quick {
+			if err := s.db.AwaitOther(ctx, attempt-quick, time.Since(start)); err != nil {
+				return storage.Claimed{}, err
+			}
+		}
 		wanted, err := s.best(ctx, attempt)
 		if err != nil {
 			return storage.Claimed{}, err
@@ -166,7 +171,7 @@ func (s *Store) take(ctx context.Context, w wanted, key string, by claim.Agent, 
 	again, sent := false, false
 	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
 		if again { // the answer to the first attempt can have been lost
-			got, err = taken(ctx, db, w.project, key)
+			got, err = row.FindClaimed(ctx, db, w.project, key)
 			if !errors.Is(err, pgx.ErrNoRows) {
 				return err
 			}
@@ -191,19 +196,13 @@ func (s *Store) take(ctx context.Context, w wanted, key string, by claim.Agent, 
 	return got, err
 }
 
-// taken returns the item that was claimed with a key.
-func taken(ctx context.Context, db row.Querier, project int64, key string) (storage.Claimed, error) {
-	return row.ScanClaimed(db.QueryRow(ctx, "select "+row.ClaimedColumns()+`
-		from copse.claim k join copse.item i on i.project_id = k.project_id and i.id = k.item_id where k.project_id = $1 and k.key = $2`, project, key))
-}
-
 // takenBefore returns the item that a canceled call has claimed with a key. The statement may not have
 // ended, and nothing tells when it has: a key that does not appear means that the outcome is unknown.
 func (s *Store) takenBefore(ctx context.Context, project int64, key string, canceled error) (got storage.Claimed, err error) {
 	const often = 50 * time.Millisecond
 	_, err = s.db.Search(ctx, func(ctx context.Context, tx pgx.Tx) (bool, error) {
 		for {
-			if got, err = taken(ctx, tx, project, key); !errors.Is(err, pgx.ErrNoRows) {
+			if got, err = row.FindClaimed(ctx, tx, project, key); !errors.Is(err, pgx.ErrNoRows) {
 				return err == nil, err
 			}
 			if err := connection.Pause(ctx, often); err != nil {

@@ -255,6 +255,18 @@ func pause(ctx context.Context, attempt int) error {
 	return Pause(ctx, rand.N(min(step<<min(attempt, 10), maxWait))+time.Millisecond)
 }
 
+// AwaitOther waits longer after each attempt to lock rows that another transaction holds, and not as
+// long as others do. Such a transaction can last for hours: after the time of a conflict, the error
+// says so.
+func (p *Pool) AwaitOther(ctx context.Context, attempt int, waited time.Duration) error {
+	const shortest, longest = 10 * time.Millisecond, 250 * time.Millisecond
+	if waited >= min(conflictTime, p.o.Patience) {
+		return &storage.StoreError{Problem: "another transaction is changing the free items", Next: "Nothing was changed; try again."}
+	}
+	most := min(shortest<<min(attempt, 10), longest)
+	return Pause(ctx, most/2+rand.N(most/2)+shortest/2)
+}
+
 // Pause waits, or returns why the context ended.
 func Pause(ctx context.Context, wait time.Duration) error {
 	select {

@@ -1,6 +1,7 @@
 package row
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
@@ -74,4 +75,10 @@ func ScanClaimed(r pgx.Row) (storage.Claimed, error) {
 		return storage.Claimed{}, err
 	}
 	return storage.Claimed{Item: of.decode().Item, Claim: c}, nil
+}
+
+// FindClaimed returns the item that was claimed with a key.
+func FindClaimed(ctx context.Context, db Querier, project int64, key string) (storage.Claimed, error) {
+	return ScanClaimed(db.QueryRow(ctx, "select "+ClaimedColumns()+`
+		from copse.claim k join copse.item i on i.project_id = k.project_id and i.id = k.item_id where k.project_id = $1 and k.key = $2`, project, key))
 }
