@@ -23,6 +23,7 @@ func TestHTML(t *testing.T) {
 		"![shot](https://evil.example/x.png)":   `<p><a href="https://evil.example/x.png" rel="nofollow noreferrer noopener" target="_blank">shot</a></p>` + "\n",
 		"[x](javascript:alert(1))":              "<p>x</p>\n",
 		"[x](/board/secret)":                    "<p>x</p>\n",
+		"[x](https://github.com@evil.example/)": "<p>x</p>\n",
 		"*":                                     "<ul>\n<li></li>\n</ul>\n",
 		"plain\x1b[31m red":                     "<p>plain red</p>\n",
 		"a\\*b\\* &copy; &#65; &nosuch; \\q &":  "<p>a*b* © A &amp;nosuch; \\q &amp;</p>\n",

@@ -85,7 +85,7 @@ func (w *writer) link(to string, text func()) {
 }
 
 // address returns the destination of a link if it is a complete web or mail address in
-// printable ASCII, else "". A destination in Markdown can contain references and backslashes.
+// printable ASCII and without a login, which could look like the host, else "". A destination in Markdown can contain references and backslashes.
 func address(destination []byte, references bool) string {
 	to := string(util.URLEscape(destination, references))
 	for _, c := range []byte(to) {
@@ -99,7 +99,7 @@ func address(destination []byte, references bool) string {
 	}
 	switch u.Scheme {
 	case "http", "https":
-		if u.Host == "" || u.Opaque != "" {
+		if u.Host == "" || u.Opaque != "" || u.User != nil {
 			return ""
 		}
 	case "mailto":
