@@ -118,6 +118,8 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 			if err := o.explainNone(c, v, text); err != nil {
 				return err
 			}
+		} else if more := len(v.Select(backlog.Query{Filter: o.filter, Text: text}.InAllIterations())) - len(found); text != "" && more > 0 {
+			c.Env.Notef("--all finds %d more in other iterations", more)
 		}
 		if o.limit > 0 && len(found) > o.limit {
 			c.Env.Notef("showing %d of %d", o.limit, len(found))
