@@ -74,6 +74,20 @@ func (o *listOptions) checkValues(v backlog.View) error {
 	return nil
 }
 
+// explain explains an empty result, and says how many more items a search finds in other iterations.
+func (o *listOptions) explain(c cli, v backlog.View, text string, found int) error {
+	if found == 0 {
+		return o.explainNone(c, v, text)
+	}
+	if text == "" {
+		return nil
+	}
+	if more := len(v.Select(backlog.Query{Filter: o.filter, Text: text}.InAllIterations())) - found; more > 0 {
+		c.Env.Notef("--all finds %d more in other iterations", more)
+	}
+	return nil
+}
+
 // explainNone explains an empty result: it refuses unknown values of filters, and tells a person how
 // many items the query finds in all iterations.
 func (o *listOptions) explainNone(c cli, v backlog.View, text string) error {
@@ -114,12 +128,8 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 		for _, hit := range v.Select(backlog.Query{Filter: o.filter, Text: text}) {
 			found = append(found, hit.Summary)
 		}
-		if len(found) == 0 {
-			if err := o.explainNone(c, v, text); err != nil {
-				return err
-			}
-		} else if more := len(v.Select(backlog.Query{Filter: o.filter, Text: text}.InAllIterations())) - len(found); text != "" && more > 0 {
-			c.Env.Notef("--all finds %d more in other iterations", more)
+		if err := o.explain(c, v, text, len(found)); err != nil {
+			return err
 		}
 		if o.limit > 0 && len(found) > o.limit {
 			c.Env.Notef("showing %d of %d", o.limit, len(found))
