@@ -334,17 +334,24 @@ func TestManyStatements(t *testing.T) {
 	}
 }
 
-// Constants that double in each line are an error, and just gets no more memory than its limit.
-func TestConstantsThatDouble(t *testing.T) {
-	t.Parallel()
+// limited returns an environment with just and a project, on a system that can limit what a program
+// uses.
+func limited(t *testing.T) (g *gittest.Git, root string) {
+	t.Helper()
 	if runtime.GOOS != "linux" {
-		t.Skip("the memory of a program cannot be limited here")
+		t.Skip("the memory and the processor time of a program cannot be limited here")
 	}
-	g := gittest.New(t)
+	g = gittest.New(t)
 	if _, err := g.Env.LookPath("just"); err != nil {
 		need.Skip(t, "just is not installed")
 	}
-	root := rootedtest.Project(t)
+	return g, rootedtest.Project(t)
+}
+
+// Constants that double in each line are an error, and just gets no more memory than its limit.
+func TestConstantsThatDouble(t *testing.T) {
+	t.Parallel()
+	g, root := limited(t)
 	var text strings.Builder
 	text.WriteString("v0 := 'aaaaaaaa'\n")
 	for i := range 32 {
@@ -362,14 +369,7 @@ func TestConstantsThatDouble(t *testing.T) {
 // A justfile that just would read for minutes is an error, whatever makes it slow.
 func TestSlowJustfile(t *testing.T) {
 	t.Parallel()
-	if runtime.GOOS != "linux" {
-		t.Skip("the processor time of a program cannot be limited here")
-	}
-	g := gittest.New(t)
-	if _, err := g.Env.LookPath("just"); err != nil {
-		need.Skip(t, "just is not installed")
-	}
-	root := rootedtest.Project(t)
+	g, root := limited(t)
 	var text strings.Builder
 	text.WriteString("r")
 	for i := range 60_000 {

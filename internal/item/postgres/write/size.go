@@ -22,13 +22,13 @@ const (
 func (w *Writer) checkSize() error {
 	for _, part := range []struct {
 		what, table, of, column string
-		rows, bytes, each       int64
+		rows, bytes             int64
 	}{
-		{"configuration", "copse.project", " where id = $1", "original", 1, row.MaxLong, row.MaxLong},
-		{"item", "copse.item", " where project_id = $1", "original", maxArchivedItems, maxArchived, row.MaxLong},
-		{"comment", "copse.comment", " where project_id = $1", "body", maxHistory, maxArchived, row.MaxLong},
-		{"history entry", "copse.history", " where project_id = $1", "entry", maxHistory, maxArchived, row.MaxLong},
-		{"other file", "copse.file", " where project_id = $1", "content", maxFiles, maxFilesSize, row.MaxLong},
+		{"configuration", "copse.project", " where id = $1", "original", 1, row.MaxLong},
+		{"item", "copse.item", " where project_id = $1", "original", maxArchivedItems, maxArchived},
+		{"comment", "copse.comment", " where project_id = $1", "body", maxHistory, maxArchived},
+		{"history entry", "copse.history", " where project_id = $1", "entry", maxHistory, maxArchived},
+		{"other file", "copse.file", " where project_id = $1", "content", maxFiles, maxFilesSize},
 	} {
 		size := "pg_catalog.octet_length(" + part.column + ")::bigint"
 		var rows, bytes, largest int64
@@ -42,8 +42,8 @@ func (w *Writer) checkSize() error {
 			problem = fmt.Sprintf("%s, and a move can take %d", cleantext.Count(int(rows), part.what), part.rows)
 		case bytes > part.bytes:
 			problem = fmt.Sprintf("%s of %d bytes in all, and a move can take %d bytes", cleantext.Count(int(rows), part.what), bytes, part.bytes)
-		case largest > part.each:
-			problem = fmt.Sprintf("%s of %d bytes, and the limit of each is %d", cleantext.Count(1, part.what), largest, part.each)
+		case largest > row.MaxLong:
+			problem = fmt.Sprintf("%s of %d bytes, and the limit of each is %d", cleantext.Count(1, part.what), largest, row.MaxLong)
 		default:
 			continue
 		}
