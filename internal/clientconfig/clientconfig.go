@@ -231,6 +231,9 @@ func (c Client) AboveProject(path string, l clientfile.Location) bool {
 	return slices.Contains(l.Resolvable(c.above), path)
 }
 
+// Merges reports whether the client merges the entries of a name from all files.
+func (c Client) Merges() bool { return c.form.merged }
+
 // NoHTTPError reports that a client only starts servers itself.
 type NoHTTPError struct{ Title string }
 

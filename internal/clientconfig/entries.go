@@ -47,7 +47,7 @@ func (c Client) named(servers map[string]json.RawMessage, under [][]byte) []Name
 		if json.Unmarshal(servers[name], &own) != nil || json.Unmarshal(whole, &e) != nil {
 			continue // of another program, in an unknown form
 		}
-		found = append(found, Named{Name: name, Server: e.server(), Refused: cmp.Or(c.refuses(own), c.refuses(e)), Others: others(whole)})
+		found = append(found, Named{Name: name, Server: e.server(), Refused: cmp.Or(c.refuses(own), c.refuses(e)), Others: others(servers[name])})
 	}
 	return found
 }

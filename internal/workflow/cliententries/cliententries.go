@@ -44,6 +44,18 @@ type File struct {
 	// Entries are the servers in it. Err is the reason why they are unknown.
 	Entries []clientconfig.Named
 	Err     error
+	// project are the files of the project that the client merges into this one.
+	project []File
+}
+
+// InProject reports whether the client merges an entry of a project into the entry with a name. The
+// entry of the project is then the complete one.
+func (f File) InProject(name string) bool {
+	return slices.ContainsFunc(f.project, func(p File) bool { return p.has(name) })
+}
+
+func (f File) has(name string) bool {
+	return slices.ContainsFunc(f.Entries, func(e clientconfig.Named) bool { return e.Name == name })
 }
 
 // maxProjectFile is the maximum size of a client's file in a project, in bytes.
@@ -64,9 +76,13 @@ func Files(location clientfile.Location) []File {
 			continue // it is in the list
 		}
 		o := opened{client: client, place: location}
-		for _, scope := range []clientfile.Scope{clientfile.User, clientfile.Project} {
-			found = append(found, o.files(scope)...)
+		user, project := o.files(clientfile.User), o.files(clientfile.Project)
+		for i := range user {
+			if client.Merges() && !client.AboveProject(user[i].Path, location) {
+				user[i].project = project
+			}
 		}
+		found = slices.Concat(found, user, project)
 	}
 	return found
 }
@@ -77,8 +93,9 @@ type opened struct {
 	place  clientfile.Location
 	// above are the user's files that count more than a project's.
 	above []File
-	// user is the text of the user's file.
-	user []byte
+	// user is the text of the user's file, and under are the texts that count less than a project's.
+	user  []byte
+	under [][]byte
 	// excludes return why the client does not use the entry of a name, "" for none.
 	excludes []func(name string) string
 }
@@ -104,7 +121,12 @@ func (o *opened) files(scope clientfile.Scope) []File {
 	}
 	for i := range found {
 		if found[i].Err == nil {
-			o.read(&found[i], found[:i], texts[i], texts[i+1:])
+			o.read(&found[i], found[:i], texts[i], slices.Concat(texts[i+1:], o.under))
+		}
+	}
+	for i := range found {
+		if scope == clientfile.User && !o.client.AboveProject(found[i].Path, o.place) {
+			o.under = append(o.under, texts[i])
 		}
 	}
 	return found
@@ -138,7 +160,7 @@ func overridden(before []File, path string) []func(name string) string {
 			other = filepath.Base(other)
 		}
 		all = append(all, func(name string) string {
-			if !slices.ContainsFunc(f.Entries, func(e clientconfig.Named) bool { return e.Name == name }) {
+			if !f.has(name) {
 				return ""
 			}
 			return fmt.Sprintf("%s has an entry of the same name, which counts", other)

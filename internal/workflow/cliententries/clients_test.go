@@ -216,7 +216,7 @@ func TestProjectFileLimit(t *testing.T) {
 	}
 }
 
-// opencode merges the entries of a name, and reads the files of ~/.opencode after a project's: both
+// opencode merges the entries of a name, also those of a project, and reads the files of ~/.opencode after a project's: both
 // were found with `opencode debug config`.
 func TestMergedFiles(t *testing.T) {
 	t.Parallel()
@@ -231,23 +231,31 @@ func TestMergedFiles(t *testing.T) {
 	const local = `{"type": "local", "command": ["copse", "mcp", "serve"]`
 	write(place.Home, ".opencode/opencode.json", `"one": `+local+`, "environment": {"A": "high"}}, "two": `+local+`}, "three": {"enabled": false}`)
 	write(place.Home, ".config/opencode/opencode.json", `"one": `+local+`, "environment": {"A": "low", "B": "low"}}, "two": `+local+`, "enabled": false}, "three": `+local+`}`)
-	write(place.Dir, "opencode.json", `"one": `+local+`}, "four": `+local+`}`)
+	write(place.Home, ".config/opencode/config.json", `"five": `+local+`, "environment": {"A": "user"}}, "six": `+local+`, "enabled": false}`)
+	write(place.Dir, "opencode.json", `"one": `+local+`}, "four": `+local+`}, "five": {"enabled": false}, "six": {"enabled": true}`)
 	var got []string
 	for _, f := range cliententries.Files(place) {
 		for _, e := range f.Entries {
-			got = append(got, fmt.Sprintf("%s %s %s %v %s", f.Scope, e.Name, e.Command, e.Env, e.Refused))
+			got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s %v %s", f.Scope, e.Name, e.Command, e.Env, e.Refused)))
+			if f.InProject(e.Name) {
+				got[len(got)-1] += " (in the project)"
+			}
 		}
 	}
 	other := " " + filepath.Join(place.Home, ".opencode", "opencode.json") + " has an entry of the same name, which counts"
 	want := []string{
-		"user one copse map[A:high B:low] ",
+		"user one copse map[A:high B:low]",
 		"user three copse map[] is disabled, so opencode does not use it",
 		"user two copse map[] is disabled, so opencode does not use it",
-		"user one copse map[A:low B:low]" + other,
+		"user one copse map[A:low B:low]" + other + " (in the project)",
 		"user three copse map[]" + other,
 		"user two copse map[] is disabled, so opencode does not use it",
-		"project four copse map[] ",
-		"project one copse map[]" + other,
+		"user five copse map[A:user] (in the project)",
+		"user six copse map[] is disabled, so opencode does not use it (in the project)",
+		"project five copse map[A:user] is disabled, so opencode does not use it",
+		"project four copse map[]",
+		"project one copse map[A:low B:low]" + other,
+		"project six copse map[]",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -84,7 +84,7 @@ func (d *Doctor) clients(ctx context.Context) Finding {
 			}
 			if ours && problem != "" {
 				wrong = append(wrong, fmt.Sprintf("%s: %s %s", f.Path, e.Name, problem))
-			} else if ours {
+			} else if ours && !f.InProject(e.Name) {
 				uses = append(uses, fmt.Sprintf("%s (%s)", f.Client.Title, f.Scope))
 			}
 		}
@@ -106,6 +106,8 @@ func (d *Doctor) entry(ctx context.Context, servers *starter, f cliententries.Fi
 	switch {
 	case !served && !read.IsCopse():
 		return "", false
+	case f.InProject(e.Name):
+		return "", true
 	case f.Untrusted:
 		return fmt.Sprintf("is not used, because %s does not trust this project; start %s here once and trust it", f.Client.Title, f.Client.Title), true
 	case e.Refused != "":
