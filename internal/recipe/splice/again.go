@@ -30,23 +30,9 @@ func (r *recipe) readAgain() {
 			r.mark(p.Name, notShell)
 		}
 	}
-	for rest := r.Body; len(rest) > 0; {
-		n := 1
-		for n < len(rest) && continues(rest[n-1]) {
-			n++
-		}
-		r.passed(rest[:n])
-		rest = rest[n:]
+	for i := range r.Body {
+		r.passed(r.Body[i : i+1])
 	}
-}
-
-// continues reports whether a line continues in the next one.
-func continues(line []any) bool {
-	if len(line) == 0 {
-		return false
-	}
-	last, _ := line[len(line)-1].(string)
-	return strings.HasSuffix(last, `\`)
 }
 
 // passed marks the parameters that lines use if one of them has such a command.
@@ -117,11 +103,8 @@ func (r *recipe) interpreter(name string) bool {
 // build a text that is too long to parse.
 func (r *recipe) rendered(lines [][]any) (text string, fits bool) {
 	var all strings.Builder
-	for i, line := range lines {
-		for n, fragment := range line {
-			if text, ok := fragment.(string); ok && i == 0 && n == 0 && !r.isScript() {
-				fragment = strings.TrimLeft(text, "@-?") // which are for just
-			}
+	for _, line := range lines {
+		for _, fragment := range line {
 			if !r.render(fragment, &all) {
 				return "", false
 			}

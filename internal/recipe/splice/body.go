@@ -32,15 +32,8 @@ func (r *recipe) body() {
 		}
 		return
 	}
-	start := scanner{unsupported: !r.module.shell(), other: !r.module.shell()}
-	s := start
 	for _, line := range r.Body {
-		s = r.line(line, s)
-		if s.escaped {
-			s.feed("\n") // the line continues in the next one
-			continue
-		}
-		s = start
+		r.line(line, scanner{unsupported: !r.module.shell(), other: !r.module.shell()})
 	}
 }
 

@@ -42,6 +42,7 @@ type module struct {
 
 		PositionalArguments bool `json:"positional_arguments"`
 		Export              bool `json:"export"`
+		IgnoreComments      bool `json:"ignore_comments"`
 	} `json:"settings"`
 	functions map[string]bool
 	// Values of assignments can use each other many times, so what they are is decided once.
@@ -174,6 +175,9 @@ func (r *recipe) analyze() map[string]string {
 	r.spliced = map[string]string{}
 	if len(r.Parameters) == 0 {
 		return r.spliced
+	}
+	if !r.isScript() {
+		r.Body = joined(r.Body, r.module.Settings.IgnoreComments)
 	}
 	r.attributes()
 	r.body()
