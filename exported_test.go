@@ -21,7 +21,6 @@ var onlyForTests = map[string]string{
 	"internal/item/storage.Soft":              "each backend deletes in one way; itemtest tries every kind, that of a tracker too",
 	"internal/item/yamlmap.library.Visit":     "the YAML library calls it",
 	"internal/lockedstore.Temporary":          "lockedstoretest recognizes the files of a change that a crash leaves",
-	"internal/remote.Failed":                  "it is the kind of every failure that has no other",
 	"internal/yamlfile.anchors.Visit":         "the YAML library calls it",
 }
 

@@ -85,9 +85,11 @@ func failed(heads []pullrequest.Head, err error) []fact.Fact[pullrequest.Status]
 		reason = fact.NotFetched
 	}
 	var retry time.Duration
-	if e := (*remote.Error)(nil); errors.As(err, &e) && e.Kind == remote.RateLimited {
-		retry = cmp.Or(e.RetryAfter, usualPause)
-		hint = fmt.Sprintf("Retry after %s.", retry.Round(time.Second))
+	if e := (*remote.Error)(nil); errors.As(err, &e) {
+		hint = e.NextStep()
+		if e.Kind == remote.RateLimited {
+			retry = cmp.Or(e.RetryAfter, usualPause)
+		}
 	}
 	out := make([]fact.Fact[pullrequest.Status], len(heads))
 	for i := range out {

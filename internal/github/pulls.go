@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/copse-dev/copse/internal/github/graphql"
@@ -52,6 +53,9 @@ func (c *Client) PullRequests(ctx context.Context, r remoteurl.Repo, state pullr
 	page, err := c.rest.PullRequests(ctx, r, state, from, limit)
 	if err == nil {
 		c.note(ctx, r, page.PullRequests...)
+	}
+	if e := (*remote.Error)(nil); errors.As(err, &e) && e.Kind == remote.NotFound {
+		e.Detail = fmt.Sprintf("there is no repository %s", r)
 	}
 	return page, err
 }

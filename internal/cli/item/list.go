@@ -88,15 +88,16 @@ func (o *listOptions) explain(c cli, v backlog.View, text string, found int) err
 	return nil
 }
 
-// explainNone explains an empty result: it refuses unknown values of filters, and tells a person how
-// many items the query finds in all iterations.
+// explainNone explains an empty result: it refuses unknown values of filters, says how many items the
+// query finds in all iterations, and tells a person how to create one.
 func (o *listOptions) explainNone(c cli, v backlog.View, text string) error {
-	if err := o.checkValues(v); err != nil || !c.Out().Terminal() {
+	if err := o.checkValues(v); err != nil {
 		return err
 	}
 	in := cmp.Or(o.filter.Iteration, v.Config.CurrentIteration)
 	everywhere := len(v.Select(backlog.Query{Filter: o.filter, Text: text}.InAllIterations()))
 	switch {
+	case everywhere == 0 && !c.Out().Terminal():
 	case o.filter.All || in == "":
 		c.Env.Notef("no item matches; `%s create TITLE` creates one", c.Program)
 	case everywhere == 0:

@@ -185,22 +185,23 @@ func summary(s verdict.Status) string {
 
 // asked states the age of GitHub's answers, or the reason why there are none.
 func asked(g verdict.GitHub) string {
-	switch {
-	case g.Age == "" && g.Hint != "":
-		return fmt.Sprintf("GitHub: %s. %s", strings.TrimSuffix(g.Reason, "."), g.Hint)
-	case g.Reason != "":
-		return fmt.Sprintf("GitHub: %s (last answer %s)", g.Reason, orNever(g.Age))
-	case g.Age != "":
+	if g.Reason == "" && g.Age == "" {
+		return ""
+	}
+	if g.Reason == "" {
 		return "GitHub answered " + g.Age + "."
 	}
-	return ""
-}
-
-func orNever(age string) string {
-	if age == "" {
-		return "never"
+	text := strings.TrimSuffix(g.Reason, ".") + "."
+	if !strings.HasPrefix(text, "GitHub ") {
+		text = "GitHub: " + text
 	}
-	return age
+	if g.Hint != "" {
+		text += " " + g.Hint
+	}
+	if g.Age != "" {
+		text += " Last answer: " + g.Age + "."
+	}
+	return text
 }
 
 // columns are the columns of a person's table.

@@ -2,11 +2,7 @@ package service
 
 import (
 	"errors"
-	"fmt"
-	"net/http"
-	"time"
 
-	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/remote"
 )
@@ -20,8 +16,7 @@ func Explain(err error) error {
 		return err
 	}
 	if e, ok := errors.AsType[*remote.Error](err); ok {
-		kind, do := meaning(e)
-		return &failure.Error{Kind: kind, What: failure.Text(e.Error()), Do: failure.Text(do), Err: err}
+		return &failure.Error{Kind: meaning(e), What: failure.Text(e.Error()), Do: failure.Text(e.NextStep()), Err: err}
 	}
 	if errors.Is(err, remote.ErrNotAllowed) {
 		// Only a redirect leads here: clients send only allowed requests.
@@ -34,41 +29,14 @@ func Explain(err error) error {
 	return err
 }
 
-// meaning returns the meaning of a service's error and the next step.
-func meaning(e *remote.Error) (failure.Kind, string) {
+// meaning returns the kind of a service's error.
+func meaning(e *remote.Error) failure.Kind {
 	switch e.Kind {
 	case remote.NotFound:
-		if e.Credential == "" {
-			return failure.NotFound, "Check the name or number."
-		}
-		return failure.NotFound, fmt.Sprintf("Check the name or number, and whether the credentials from %s have access.", e.Credential)
+		return failure.NotFound
 	case remote.RateLimited:
-		return failure.RateLimited, fmt.Sprintf("Rate limited by %s. Retry after %s.", e.Service, retryAfter(e.RetryAfter))
-	case remote.Refused:
-		return failure.Unreachable, fmt.Sprintf("%s refused the credentials from %s. Renew the token there, or give it access. HTTP status: %d.",
-			e.Service, e.Credential, e.Status)
+		return failure.RateLimited
+	case remote.Failed, remote.Refused, remote.Misdirected:
 	}
-	switch {
-	case e.Kind == remote.Misdirected:
-		return failure.Unreachable, fmt.Sprintf("Check the address of %s, and whether a proxy or a login page answers there.", e.Service)
-	case e.Status == http.StatusUnprocessableEntity || e.Status == http.StatusBadRequest:
-		return failure.Unreachable, fmt.Sprintf("%s did not accept the values of the request. Check the arguments. HTTP status: %d.", e.Service, e.Status)
-	case e.Status >= http.StatusInternalServerError:
-		return failure.Unreachable, fmt.Sprintf("%s has an internal problem. Try again in a few minutes. HTTP status: %d.", e.Service, e.Status)
-	case e.Status == http.StatusGone:
-		return failure.Unreachable, fmt.Sprintf("Update copse: %s no longer has the API that this version uses. HTTP status: %d.", e.Service, e.Status)
-	case e.Status != 0:
-		return failure.Unreachable, fmt.Sprintf("Check your network connection. HTTP status: %d.", e.Status)
-	}
-	return failure.Unreachable, "Check your network connection."
-}
-
-func retryAfter(d time.Duration) string {
-	switch {
-	case d <= 0:
-		return "a few minutes"
-	case d < time.Minute:
-		return cleantext.Count(int((d+time.Second-1)/time.Second), "second")
-	}
-	return cleantext.Count(int((d+time.Minute-1)/time.Minute), "minute")
+	return failure.Unreachable
 }

@@ -26,7 +26,7 @@ type WorkItems struct {
 	ThisBranch []*item.Summary
 	// Open counts the items in the first status.
 	Open int
-	// Ready are those of them that wait for nothing.
+	// Ready are those of them that wait for nothing, in the order in which a claim takes them.
 	Ready []*item.Summary
 	// Warnings are about the store as a whole, such as that its items were moved.
 	Warnings []item.Warning
@@ -73,7 +73,7 @@ func (g *gathering) items(ctx context.Context) (Content, error) {
 	if len(out.InProgress)+len(out.ThisBranch)+out.Open+len(out.Warnings) == 0 {
 		return nil, emptyError("none open")
 	}
-	out.Ready = all.List(config, item.Filter{All: true, Ready: true, Status: config.Statuses[0]})
+	out.Ready = slices.DeleteFunc(all.Claimable(config), func(it *item.Summary) bool { return it.Status != config.Statuses[0] })
 	return out, nil
 }
 

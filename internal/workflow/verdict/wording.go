@@ -12,7 +12,11 @@ func (s Status) Lines() []foreign.Line {
 	}
 	switch {
 	case s.GitHub.Reason != "":
-		lines = append(lines, foreign.Own("GitHub: ").Name(s.GitHub.Reason))
+		line := foreign.Own("GitHub: ").Name(s.GitHub.Reason)
+		if s.GitHub.Hint != "" {
+			line = line.Own(". ").Name(s.GitHub.Hint)
+		}
+		lines = append(lines, line)
 	case s.GitHub.Age != "":
 		lines = append(lines, foreign.Own("GitHub answered ").Word(s.GitHub.Age).Own("."))
 	}

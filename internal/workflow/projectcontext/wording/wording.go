@@ -153,7 +153,7 @@ func addedFiles(a projectcontext.Adds) []foreign.Line {
 	})
 	var all []foreign.Line
 	for _, path := range paths {
-		all = append(all, foreign.Own("  ").Name(path).Add(lineCount(a.Files[path])))
+		all = append(all, foreign.Own("changes ").Name(path).Add(lineCount(a.Files[path])))
 	}
 	return all
 }

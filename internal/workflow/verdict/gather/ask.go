@@ -73,10 +73,9 @@ func unasked(n int, reason string) []fact.Fact[pullrequest.Status] {
 func or(found, kept []fact.Fact[pullrequest.Status]) []fact.Fact[pullrequest.Status] {
 	for i := range found {
 		if found[i].State == fact.StateUnavailable && i < len(kept) && kept[i].State != fact.StateUnavailable {
-			reason := found[i].Reason
-			retry := found[i].Retry
+			failed := found[i]
 			found[i] = kept[i]
-			found[i].Reason, found[i].Retry = reason, retry
+			found[i].Reason, found[i].Hint, found[i].Retry = failed.Reason, failed.Hint, failed.Retry
 		}
 	}
 	return found
