@@ -28,7 +28,7 @@ func (s *Store) change(ctx context.Context, do func(*write.Writer) (item.ID, err
 // attempt may take as long as limit, 0 for the time of an answer.
 func (s *Store) changeMoving(ctx context.Context, limit time.Duration, do func(*write.Writer) (item.ID, error)) (id item.ID, replayed bool, err error) {
 	key := uuid.NewString()
-	var project int64
+	project, used := int64(0), write.Used{}
 	search := func(ctx context.Context, tx pgx.Tx) (bool, error) { return write.Made(ctx, tx, project, key) }
 	err = s.db.Transaction(ctx, limit, search, func(ctx context.Context, tx pgx.Tx, uncertain bool) error {
 		name, err := s.name()
@@ -52,11 +52,13 @@ func (s *Store) changeMoving(ctx context.Context, limit time.Duration, do func(*
 			return err
 		}
 		w.Note(key, id)
-		return w.Flush()
+		used, err = w.FlushWithin(s.space)
+		return err
 	})
 	if err != nil {
 		return 0, false, err
 	}
+	s.space.Note(used)
 	s.announcer.Changed(project)
 	return id, replayed, nil
 }

@@ -60,6 +60,7 @@ type Store struct {
 	done        func() ([]string, error)
 	db          *connection.Pool
 	announcer   *follow.Announcer
+	space       *write.Space
 	cached      cache
 
 	mu      sync.Mutex
@@ -76,7 +77,7 @@ var (
 // New returns the store of a project. Nothing is connected yet.
 func New(o Options) *Store {
 	s := &Store{projectName: o.Project, done: o.Done, db: connection.New(o.Database)}
-	s.announcer = follow.NewAnnouncer(s.announce)
+	s.announcer, s.space = follow.NewAnnouncer(s.announce), write.NewSpace(s.db.MaxAnswer())
 	return s
 }
 

@@ -52,7 +52,7 @@ func (s *Store) Enter(ctx context.Context, from string, all archive.Archive) err
 		if err != nil {
 			return err
 		}
-		project, err = write.Enter(ctx, tx, name, from, all)
+		project, err = write.Enter(ctx, tx, name, from, all, s.space)
 		return err
 	})
 	if err == nil && project != 0 {

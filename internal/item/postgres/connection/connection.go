@@ -82,6 +82,9 @@ func New(o Options) *Pool {
 // Patience returns how long a lost connection is tried again.
 func (p *Pool) Patience() time.Duration { return p.o.Patience }
 
+// MaxAnswer returns how many bytes the database can send at once.
+func (p *Pool) MaxAnswer() int64 { return p.o.MaxAnswer }
+
 // Close ends the connections. It waits a short time for a server that does not react, and ends those
 // connections in the background. A pool that is used again connects again.
 func (p *Pool) Close() {

@@ -29,11 +29,21 @@ type Item struct {
 // Lost is what the deletion of an item took from others.
 type Lost struct{ Children, Dependents []item.ID }
 
-func itemColumns() string {
+func itemColumns() string { return fieldColumns() + ", " + description() }
+
+func fieldColumns() string {
 	return "i.id, i.state, " + texts("i.deleted", "i.title", "i.type", "i.status", "i.iteration", "i.priority", "i.assignee") + ", " +
-		lists("i.labels") + ", i.parent, " + Numbers("i.depends_on") + ", " + Text("i.description", MaxLong) + ", " +
+		lists("i.labels") + ", i.parent, " + Numbers("i.depends_on") + ", " +
 		texts("i.created", "i.updated", "i.branch", "i.worktree", "i.pull_request") + ", " +
 		Numbers("i.lost_children") + ", " + Numbers("i.lost_dependents") + ", " + Numbers("i.former") + ", " + lists("i.former_on")
+}
+
+func description() string { return Text("i.description", MaxLong) }
+
+// Size returns an expression with the number of bytes that a reader gets for the row i of an item. A
+// long description is not read for that.
+func Size() string {
+	return "(pg_catalog.octet_length(pg_catalog.concat(" + fieldColumns() + ")) + pg_catalog.octet_length(" + description() + "))"
 }
 
 // scanned is what itemColumns are scanned into.
@@ -46,8 +56,8 @@ type scanned struct {
 func (r *scanned) fields() []any {
 	return []any{
 		&r.ID, &r.State, &r.DeletedAt, &r.Title, &r.Type, &r.Status, &r.Iteration, &r.Priority, &r.Assignee, &r.Labels, &r.Parent,
-		&r.dependsOn, &r.Description, &r.Created, &r.Updated, &r.Link.Branch, &r.Link.Worktree, &r.Link.PullRequest,
-		&r.children, &r.dependents, &r.former, &r.formerOn,
+		&r.dependsOn, &r.Created, &r.Updated, &r.Link.Branch, &r.Link.Worktree, &r.Link.PullRequest,
+		&r.children, &r.dependents, &r.former, &r.formerOn, &r.Description,
 	}
 }
 

@@ -19,14 +19,18 @@ import (
 
 // Enter creates the project from the content of the store with the name from, compares the result
 // with it, and returns the project's number. A project that already has the same stays: then the
-// number is 0.
-func Enter(ctx context.Context, tx pgx.Tx, name, from string, all archive.Archive) (project int64, err error) {
+// number is 0. One that needs more than the space is refused.
+func Enter(ctx context.Context, tx pgx.Tx, name, from string, all archive.Archive, space *Space) (project int64, err error) {
 	w := &Writer{Project: row.Project{Name: name}, ctx: ctx, tx: tx}
 	same, err := w.makeRoom(all)
 	if err != nil || same {
 		return 0, err
 	}
 	if err := w.enter(from, all); err != nil {
+		return 0, err
+	}
+	w.grows = true // the project is new, so nothing is known
+	if _, err := w.FlushWithin(space); err != nil {
 		return 0, err
 	}
 	found, err := w.Archive()

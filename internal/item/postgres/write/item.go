@@ -35,6 +35,7 @@ func (w *Writer) Create(d item.Draft) (item.Item, error) {
 	w.queue("update copse.project set next_id = next_id + 1 where id = $1", w.Project.ID)
 	w.knowIteration(it.Iteration)
 	w.insert(row.Item{Item: it, State: row.Live})
+	w.grows = true
 	return it, w.log(w.entry(changes.Created, it.ID))
 }
 
@@ -125,6 +126,7 @@ func (w *Writer) Update(id item.ID, p item.Patch) (item.Item, error) {
 		a.set("depends_on", sqltext.Numbers(*p.DependsOn))
 		r.DependsOn = *p.DependsOn
 	}
+	w.grows = size(&r.Item) > size(&before)
 	r.Updated = w.timestamp()
 	a.setText("updated", &r.Updated)
 	w.store(id, a)
@@ -146,6 +148,13 @@ func (w *Writer) AddComment(id item.ID, c item.Comment) (item.Comment, error) {
 	}
 	if len(commented.Comments) >= row.MaxComments {
 		return item.Comment{}, &item.InvalidError{Problem: "The item has " + cleantext.Count(row.MaxComments, "comment") + ", and more are not allowed; create another item"}
+	}
+	total := len(c.Author) + len(c.Body)
+	for _, said := range commented.Comments {
+		total += len(said.Author) + len(said.Body)
+	}
+	if total > row.MaxLong {
+		return item.Comment{}, &item.InvalidError{Problem: fmt.Sprintf("The comments of the item would have %s together, and %d are allowed; create another item", cleantext.Count(total, "byte"), row.MaxLong)}
 	}
 	c.Date = w.timestamp()
 	w.queue(`insert into copse.comment (project_id, item_id, seq, author, date, body)

@@ -30,6 +30,7 @@ type Writer struct {
 	undoes string    // the ID of the change that is undone
 	freed  item.ID   // the item whose claim was stolen
 	batch  pgx.Batch // what is written at the end
+	grows  bool      // the items take more space at the end
 }
 
 // Open returns a writer of claims, which does not lock the project.
@@ -83,9 +84,9 @@ func (w *Writer) Flush() error {
 	if w.batch.Len() == 0 {
 		return nil
 	}
-	results := w.tx.SendBatch(w.ctx, &w.batch)
+	batch := w.batch
 	w.batch = pgx.Batch{}
-	return results.Close()
+	return w.tx.SendBatch(w.ctx, &batch).Close()
 }
 
 // knowIteration adds the name of an iteration to the known ones.
