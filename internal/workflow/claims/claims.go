@@ -9,6 +9,7 @@ package claims
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -69,7 +70,7 @@ func (c *Claims) Claim(ctx context.Context, r storage.ClaimRequest) (Taken, erro
 
 // confirm lets the other clones decide about a claim.
 func (c *Claims) confirm(ctx context.Context, got storage.Claimed) (Taken, error) {
-	decided, err := c.publish(ctx)
+	decided, err := c.exchange(ctx)
 	if err != nil {
 		got.Claim.Unconfirmed = true
 		return Taken{Claimed: got, Unconfirmed: err}, nil //nolint:nilerr // the claim is valid here; the error is part of the answer
@@ -114,8 +115,23 @@ func (c *Claims) Release(ctx context.Context, id item.ID, steal bool) (Released,
 	if err != nil || !was {
 		return Released{}, err
 	}
-	_, unconfirmed := c.publish(ctx)
+	_, unconfirmed := c.exchange(ctx)
 	return Released{Claim: claim, Was: true, Unconfirmed: unconfirmed}, nil
+}
+
+// remoteTime is how long a call waits for the other clones. The change is made here by then, and the next
+// exchange of the store, which a server makes in the background, continues.
+const remoteTime = 20 * time.Second
+
+// exchange publishes the store within that time.
+func (c *Claims) exchange(ctx context.Context) (decided bool, err error) {
+	limited, cancel := context.WithTimeout(ctx, remoteTime)
+	defer cancel()
+	decided, err = c.publish(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("the remote has not answered within %v", remoteTime)
+	}
+	return decided, err
 }
 
 func (c *Claims) noteHolder(a claim.Agent) {

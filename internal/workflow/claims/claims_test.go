@@ -3,7 +3,9 @@ package claims_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
@@ -65,6 +67,36 @@ func TestOffline(t *testing.T) {
 	if err != nil || !released.Was || !errors.Is(released.Unconfirmed, away) {
 		t.Errorf("got %+v, %v", released, err)
 	}
+}
+
+// A remote that does not answer holds up nobody for long, and the answer names it.
+func TestSilentRemote(t *testing.T) {
+	t.Parallel()
+	s, ctx := project(t, 1, time.Now)
+	synctest.Test(t, func(t *testing.T) {
+		c := claims.New(s, func(ctx context.Context) (bool, error) {
+			<-ctx.Done()
+			return true, ctx.Err()
+		}, time.Now)
+		start := time.Now()
+		got, err := c.Claim(ctx, storage.ClaimRequest{ID: 1})
+		if err != nil || got.Unconfirmed == nil || !strings.Contains(got.Unconfirmed.Error(), "has not answered within 20s") {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		released, err := c.Release(ctx, 1, false)
+		if err != nil || !released.Was || released.Unconfirmed == nil || !strings.Contains(released.Unconfirmed.Error(), "has not answered within 20s") {
+			t.Errorf("got %+v, %v", released, err)
+		}
+		if took := time.Since(start); took != 40*time.Second {
+			t.Errorf("both took %v", took)
+		}
+		canceled, cancel := context.WithCancel(ctx)
+		time.AfterFunc(time.Second, cancel)
+		got, err = c.Claim(canceled, storage.ClaimRequest{ID: 1})
+		if err != nil || !errors.Is(got.Unconfirmed, context.Canceled) {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	})
 }
 
 // The calls of a holder renew its claims, and those of others cost nothing.
