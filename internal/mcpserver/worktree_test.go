@@ -7,8 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"strings"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -132,35 +132,55 @@ func TestCodex(t *testing.T) {
 	}
 }
 
-// A client that declares roots and does not tell them costs one wait, not one in each call.
+// A client that does not report its roots gets an error: the call could be meant for another
+// worktree. It is asked again in the next call. One that does not know the question is asked once.
 func TestSilentRoots(t *testing.T) {
 	t.Parallel()
-	c := start(t, mcpserver.Options{Name: "t", Version: "1", Toolsets: room("/start"), Worktrees: rooms{}})
-	c.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"c","version":"1"}}}`)
-	c.line()
-	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	const calls = 3
-	for i := range calls {
-		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"where"}}`, i+10))
-		asked := atomic.Int32{}
-		for {
-			line := c.line()
-			if strings.Contains(line, `"roots/list"`) {
-				asked.Add(1)
-				continue
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, mcpserver.Options{Name: "t", Version: "1", Toolsets: room("/start"), Worktrees: rooms{}})
+		c.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"c","version":"1"}}}`)
+		c.line()
+		c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		const unknown = "did not report the directories of its session"
+		for i, tt := range []struct{ roots, want string }{
+			{`"result":{"roots":[{"uri":"file:///moved"}]}`, `"text":"/moved"`},
+			{"", unknown + " (roots/list): no answer within 5s"},
+			{`"result":{"roots":[{"uri":"file:///moved"}]}`, `"text":"/moved"`},
+			{"cancel", unknown + " (roots/list): the call was canceled"},
+			{`"error":{"code":-32603,"message":"not\nnow"}`, unknown + ` (roots/list): calling \"roots/list\": not now`},
+			{`"error":{"code":-32601,"message":"no such method"}`, `"text":"/start"`},
+			{"not asked", `"text":"/start"`},
+		} {
+			c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"where"}}`, i+10))
+			got, asked := "", false
+			for got == "" {
+				var m struct {
+					ID     json.RawMessage
+					Method string
+				}
+				line := c.line()
+				if err := json.Unmarshal([]byte(line), &m); err != nil {
+					t.Fatal(err)
+				}
+				switch {
+				case m.Method != "roots/list":
+					if m.Method == "" {
+						got = line
+					}
+				case tt.roots == "cancel":
+					c.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i+10))
+				case tt.roots != "":
+					c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, m.ID, tt.roots))
+				}
+				asked = asked || m.Method == "roots/list"
 			}
-			if strings.Contains(line, `"notifications/cancelled"`) {
-				continue
+			if !strings.Contains(got, tt.want) || asked != (tt.roots != "not asked") {
+				t.Errorf("%d: asked %v, got %s", i, asked, got)
 			}
-			if !strings.Contains(line, `/start`) {
-				t.Errorf("got %s", line)
-			}
-			break
 		}
-		if n := asked.Load(); (i == 0) != (n == 1) {
-			t.Errorf("call %d asked %d times", i, n)
-		}
-	}
+		c.in.Close()
+		<-c.ended
+	})
 }
 
 // A tool with an argument of that name keeps it, and has another one for the worktree of the call.

@@ -112,7 +112,7 @@ const (
 // Locator finds the worktree of each call.
 type Locator struct {
 	Find Worktrees
-	mute sync.Map // sessions whose client has roots and did not report them
+	mute sync.Map // sessions whose client declares roots and does not know the question
 }
 
 // Caller is a request's data about its session.
@@ -129,8 +129,8 @@ func (p *Locator) Of(ctx context.Context, c Caller, named string) (worktree *Wor
 	var dirs []string
 	if p.Find.Follows() {
 		if dirs = codexDirs(c.Meta); len(dirs) == 0 {
-			if dirs, ask = p.roots(ctx, c); ask {
-				return nil, true, nil
+			if dirs, ask, err = p.roots(ctx, c); ask || err != nil {
+				return nil, ask, err
 			}
 		}
 	}
