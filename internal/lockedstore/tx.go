@@ -163,6 +163,15 @@ func (tx *Tx) Remove(name string) error {
 	return nil
 }
 
+// RemoveDir removes an empty directory.
+func (tx *Tx) RemoveDir(name string) error {
+	if err := tx.Remove(name); err != nil {
+		return err
+	}
+	delete(tx.unsynced, name)
+	return nil
+}
+
 // MakeDir creates a directory unless it exists.
 func (tx *Tx) MakeDir(name string) error {
 	if err := tx.check(name); err != nil {

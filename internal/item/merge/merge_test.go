@@ -248,6 +248,23 @@ func TestPublishedKeepsItsNumber(t *testing.T) {
 	diff(t, "items", "items/1.md published backlog\nitems/2.md draft backlog", m.outline())
 }
 
+// An item that needs a number when the largest is in use gets the smallest free one, which every
+// reader accepts.
+func TestLargestNumberInUse(t *testing.T) {
+	t.Parallel()
+	base := newStore(t)
+	base.create(1, "one", 0)
+	ours, theirs := base.clone(), base.clone()
+	ours.create(2, "ours", 2)
+	theirs.create(2, "theirs", 1)
+	theirs.create(item.MaxID, "last", 3)
+	m, _ := merged(t, base, ours, theirs, merge.Options{})
+	diff(t, "items", "items/1.md one backlog\nitems/2.md theirs backlog\nitems/3.md ours backlog\nitems/9007199254740991.md last backlog", m.outline())
+	if _, err := ticfile.ParseConfig(m.tree["config.yml"]); err != nil {
+		t.Error(err)
+	}
+}
+
 // Each stop of a rebase brings one commit to items that were renumbered before.
 func TestRebaseOfSeveralCommits(t *testing.T) {
 	t.Parallel()

@@ -40,7 +40,7 @@ func (m *merger) number() {
 	slices.SortFunc(without, func(a, b *entry) int {
 		return cmp.Or(fields.CompareTimes(a.Key.Created, b.Key.Created), a.Key.Compare(b.Key))
 	})
-	next := m.largest() + 1
+	free := m.free(taken)
 	for _, e := range without {
 		for _, id := range m.candidates(e)[1:] {
 			if e.id == 0 && taken[id] == nil {
@@ -48,11 +48,28 @@ func (m *merger) number() {
 			}
 		}
 		if e.id == 0 {
-			e.id, next = next, next+1
+			e.id = free()
 		}
 		taken[e.id] = e
 	}
 	m.record()
+}
+
+// free returns a function that returns a number that nothing has: the next one above all that are or
+// were in use, or the smallest if there is none.
+func (m *merger) free(taken map[item.ID]*entry) func() item.ID {
+	used := map[item.ID]bool{}
+	last := m.numbers(func(id item.ID) { used[id] = true })
+	return func() item.ID {
+		for {
+			if last++; last > item.MaxID {
+				last = 1
+			}
+			if !used[last] && taken[last] == nil {
+				return last
+			}
+		}
+	}
 }
 
 // candidates returns the numbers that an item may get, the best first: the one that a side gave to
@@ -104,12 +121,14 @@ func held(e *entry, id item.ID) int {
 	return n
 }
 
-// largest returns the largest number that is or was in use.
-func (m *merger) largest() item.ID {
+// numbers calls use with each number that an item has or had, and returns the largest number that is
+// or was in use.
+func (m *merger) numbers(use func(item.ID)) item.ID {
 	largest := m.options.Taken
 	for _, s := range m.sides() {
 		for name := range s.Tree {
 			if id, _, ok := match.NumberOf(name); ok {
+				use(id)
 				largest = max(largest, id)
 			}
 		}
@@ -118,6 +137,8 @@ func (m *merger) largest() item.ID {
 		}
 	}
 	for _, r := range m.records {
+		use(r.From)
+		use(r.To)
 		largest = max(largest, r.From, r.To)
 	}
 	return largest

@@ -32,6 +32,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/exchange"
 	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
 // Syncer keeps one store. It is for one goroutine.
@@ -266,6 +267,9 @@ func (s *Syncer) join(ctx context.Context, r *Result, files exchange.Files, now,
 	theirs, err := s.read(ctx, other)
 	if err != nil {
 		return nil, "", err
+	}
+	if _, err := ticfile.ParseConfig(theirs[merge.ConfigName]); err != nil {
+		return nil, "", fmt.Errorf("%s of commit %.12s of the branch %w", merge.ConfigName, other, err)
 	}
 	if base == now {
 		return theirs, other, nil

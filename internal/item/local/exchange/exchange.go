@@ -3,7 +3,8 @@
 // [Read] returns the files of a store, and [Replace] replaces them. Either all of them are replaced
 // or none, even if the process is killed: the journal of the change is on disk before the first
 // file is replaced, and [Finish], with which each change of a shared store begins, completes an
-// interrupted one. A repository can contain any other store with a journal of its author, so nothing
+// interrupted one. Files that no store can have together are refused before the journal is written.
+// A repository can contain any other store with a journal of its author, so nothing
 // reads that one. Next to the files, the store has a note, which identifies the last exchanged
 // state of the files. The caller holds the lock of the store.
 package exchange
@@ -19,7 +20,10 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/copse-dev/copse/internal/item/claimfile"
+	"github.com/copse-dev/copse/internal/item/historyfile"
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/lockedstore"
@@ -38,7 +42,12 @@ const (
 	maxParts = 1 << 20
 	// deepest is the maximum nesting of directories in a store.
 	deepest = 3
+	// longest is the maximum length in bytes of the name of a file or a directory.
+	longest = 255
 )
+
+// directories contain only files.
+var directories = []string{layout.Items, layout.Trash, historyfile.Directory, claimfile.Directory}
 
 // Files are the files of a store: texts by name, relative and with slashes.
 type Files map[string]string
@@ -50,12 +59,17 @@ type journal struct {
 	Note   string            `json:"note"`
 }
 
-// IsFile reports whether a store can have a file with that name. Private files are excluded.
+// IsFile reports whether a store can have a file with that name. Private files are excluded, and
+// those in the place of a directory of the store, or below one of its files.
 func IsFile(name string) bool {
 	parts := strings.Split(name, "/")
-	return len(parts) <= deepest && !strings.ContainsAny(name, "\\:\x00\n") && !slices.ContainsFunc(parts, func(part string) bool {
-		return part == "" || part[0] == '.' && part != ".gitattributes"
-	})
+	if slices.Contains(directories, parts[0]) && len(parts) != 2 {
+		return false
+	}
+	return len(parts) <= deepest && utf8.ValidString(name) && !strings.ContainsAny(name, "\\:\x00\n") &&
+		!slices.ContainsFunc(parts, func(part string) bool {
+			return part == "" || part[0] == '.' && part != ".gitattributes" || len(part) > longest
+		})
 }
 
 // Read returns all files of a store.
@@ -122,12 +136,15 @@ func Replace(tx *lockedstore.Tx, before, after Files, note string) error {
 	if len(j.Write) == 0 && len(j.Remove) == 0 && note == old {
 		return nil
 	}
+	if err := j.check(tx.Root(), after); err != nil {
+		return err
+	}
 	data, err := json.Marshal(j)
 	if err != nil {
 		return err
 	}
-	if len(data) > maxJournal {
-		return fmt.Errorf("the changed files have more than %d MiB, which is too much at once", maxJournal>>20)
+	if len(data) > maxJournal || bytes.Count(data, []byte{','}) > maxParts {
+		return fmt.Errorf("too many files changed at once: the limits are %d MiB and %d files", maxJournal>>20, maxParts)
 	}
 	if err := tx.Write(lockedstore.File{Name: journalName, Data: data}); err != nil {
 		return err
@@ -154,11 +171,17 @@ func Finish(tx *lockedstore.Tx) error {
 	if err := json.Unmarshal(data, &j); err != nil {
 		return tx.Remove(journalName) // truncated: nothing of it was done
 	}
-	return j.do(tx)
+	if err := j.do(tx); err != nil {
+		return fmt.Errorf("%w; correct that, or delete %q, which loses no item, and sync again", err, journalName)
+	}
+	return nil
 }
 
 // do puts the files in place. It is idempotent.
 func (j journal) do(tx *lockedstore.Tx) error {
+	if err := j.makeRoom(tx); err != nil {
+		return err
+	}
 	files := make([]lockedstore.File, 0, len(j.Write)+1)
 	for _, name := range slices.Sorted(maps.Keys(j.Write)) {
 		if !IsFile(name) {
@@ -177,7 +200,7 @@ func (j journal) do(tx *lockedstore.Tx) error {
 		if !IsFile(name) {
 			continue
 		}
-		if err := tx.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := remove(tx, name); err != nil {
 			return err
 		}
 	}
