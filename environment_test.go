@@ -34,7 +34,7 @@ var environment = []struct {
 }{
 	{"Work items", []variable{
 		{names("COPSE_ITEMS"), "address of a PostgreSQL database, or local", "`items.database` in your settings, else files", "The location of the work items. `local` selects files."},
-		{names("PGPASSWORD", "PGPASSFILE", "PGSERVICE", "PGSERVICEFILE", "PGSSLMODE"), "as for psql", "`~/.pgpass`, `~/.pg_service.conf`; the certificate of a remote host is checked", "The login, the service, and the encryption of the database. Other variables of psql, such as `PGHOST`, also apply."},
+		{names("PGHOST", "PGPORT", "PGUSER", "PGPASSWORD", "PGPASSFILE", "PGSERVICE", "PGSERVICEFILE", "PGSSLMODE", "PGSSLROOTCERT"), "as for psql", "`~/.pgpass`, `~/.pg_service.conf`; the certificate of a remote host is checked", "The host, the login, the service, and the encryption of the database. Other variables of psql also apply, but `copse mcp install` does not pass them on."},
 		{names("VISUAL", "EDITOR"), "command line", "the command fails", "The editor for `--edit` and `copse item open`. `VISUAL` takes precedence."},
 		{names("USER", "LOGNAME", "USERNAME"), "name", "the name of the account", "The person named in claims, in the history, and in comments. copse uses the first variable that is set."},
 	}},

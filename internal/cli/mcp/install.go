@@ -343,12 +343,17 @@ func (o *clientOptions) noteLimits(id string, done written) {
 		flag, _, _ := strings.Cut(limit, "=")
 		return slices.Contains(o.lifted, flag) || slices.Contains(set, flag)
 	})
+	var lifting []string
+	for _, limit := range kept {
+		flag, _, valued := strings.Cut(limit, "=")
+		lifting = append(lifting, flag+map[bool]string{true: ` ""`, false: "=false"}[valued])
+	}
 	switch flags := strings.Join(kept, " "); {
 	case len(kept) == 0:
 	case o.transport == overHTTP:
 		o.env.Notef("the entry loses %s, because copse up decides what to serve over http; to keep the limit, run `copse down`, then `%s`", flags, "copse up "+flags)
 	case o.transport == overStdio:
-		o.env.Notef("the entry keeps %s; to remove the limit, pass --read-only=false or --toolsets \"\"", flags)
+		o.env.Notef("the entry keeps %s; to remove the limit, pass %s", flags, strings.Join(lifting, " or "))
 	}
 	if other := overStdio; len(done.aside) > 0 {
 		if o.transport == overStdio {

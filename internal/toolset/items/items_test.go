@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -145,6 +146,17 @@ func TestLongTexts(t *testing.T) {
 	_, err := tools.CreateItem(t.Context(), items.CreateIn{Title: "x", Description: largest + "x"})
 	if err == nil || err.Error() != "The description has 1048577 bytes, more than the 1048576 (1 MiB) allowed" {
 		t.Errorf("a description that is too large gives %v", err)
+	}
+}
+
+func TestOneLongComment(t *testing.T) {
+	t.Parallel()
+	tools, _, _ := begin(t)
+	create(t, tools, items.CreateIn{Title: "One"})
+	comment(t, tools, 1, strings.Repeat("huge ", 10_000))
+	want := []string{"comments: the beginning of the last of 1; continue it with comments_offset=0"}
+	if it := show(t, tools, items.ShowIn{ID: 1}); !slices.Equal(it.Showing, want) {
+		t.Errorf("it shows %q", it.Showing)
 	}
 }
 

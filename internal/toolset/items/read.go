@@ -165,17 +165,22 @@ func (t *Tools) query(ctx context.Context, name string, in ListIn, text string) 
 		}
 		return row
 	})
-	if (text != "" || len(found) == 0) && !filter.All && in.Cursor == "" {
-		elsewhere := filter
-		elsewhere.All, elsewhere.Iteration = true, ""
-		if more := len(v.Select(backlog.Query{Filter: elsewhere, Text: text})) - len(found); more > 0 {
-			out.Warnings = append(out.Warnings, fmt.Sprintf(`%d more in other iterations; pass all: true to see them`, more))
-		}
+	if (text != "" || len(found) == 0) && in.Cursor == "" {
+		out.Warnings = append(out.Warnings, elsewhere(v, filter, text, len(found))...)
 	}
 	if len(found) == 0 {
 		out.Warnings = append(unknown(v, filter), out.Warnings...)
 	}
 	return out, err
+}
+
+// elsewhere says how many items a query finds in other iterations, beside those that it found.
+func elsewhere(v backlog.View, f item.Filter, text string, found int) []string {
+	more := len(v.Select(backlog.Query{Filter: f, Text: text}.InAllIterations())) - found
+	if f.All || more <= 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf(`%d more in other iterations; pass all: true to see them`, more)}
 }
 
 // unknown returns the values of a filter that the project does not know.

@@ -2,6 +2,7 @@ package items
 
 import (
 	"context"
+	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/toolset/items/form"
@@ -61,7 +62,7 @@ func (t *Tools) GetItemTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 		out.Total = &all
 	}
 	if all == 0 {
-		out.Warnings = append(unknown(v, filter), out.Warnings...)
+		out.Warnings = slices.Concat(unknown(v, filter), elsewhere(v, filter, "", 0), out.Warnings)
 	}
 	return out, nil
 }

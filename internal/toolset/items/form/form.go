@@ -237,7 +237,11 @@ func (out *Item) comment(all []Comment, part Section, room int) {
 	out.Comments = append(out.Comments, all[begin:]...)
 	if last := len(all) - 1; begin == last && commentSize(all[last]) > room {
 		out.Comments[0].Body = Cut(all[last].Body, room)
-		out.Showing = append(out.Showing, fmt.Sprintf("comments: the beginning of the last of %d; continue it with comments_offset=%d, or the earlier ones with comments_offset=0", len(all), last))
+		part := fmt.Sprintf("comments: the beginning of the last of %d; continue it with comments_offset=%d", len(all), last)
+		if last > 0 {
+			part += ", or the earlier ones with comments_offset=0"
+		}
+		out.Showing = append(out.Showing, part)
 		return
 	}
 	if begin > 0 {
