@@ -18,6 +18,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -64,8 +65,8 @@ type Env struct {
 	// GOOS selects the locations of files.
 	GOOS string
 	Now  func() time.Time
-	// Ready waits until signals end the program's context. Execute calls it before it runs a
-	// command. Nil: they do, or nobody sends any.
+	// Ready makes signals end the program's context. Execute calls it before it runs a command, and a
+	// server of one client ([ServesClient]) after its first answer. Nil: they do, or nobody sends any.
 	Ready func()
 	// Secrets are the texts that Execute removes from Stdout and Stderr. Code that finds a login
 	// adds its secret. Nil removes nothing.
@@ -171,6 +172,18 @@ func self() string {
 	return path
 }
 
+// ServesClient reports whether arguments begin a server of one client. Until its first answer, it has
+// nothing to end, so it enables signals later: their three threads take a twentieth of its start.
+func ServesClient(args []string) bool {
+	return len(args) > 1 && args[0] == "mcp" && args[1] == "serve"
+}
+
+// listener has a context that a signal ends.
+type listener struct {
+	ctx  context.Context //nolint:containedctx // it says only whether a signal came
+	stop context.CancelFunc
+}
+
 // Main runs a program in the environment of this process and returns its exit code. SIGINT,
 // SIGTERM, and SIGHUP end the context. Main does not wait for a program that has not returned a
 // second later, and a second signal kills it immediately.
@@ -204,24 +217,33 @@ func Main(run func(context.Context, Env) int) int {
 	}
 	ctx, end := context.WithCancelCause(context.Background())
 	defer end(nil)
-	enabled := make(chan struct{})
-	env.Ready = func() { <-enabled }
+	signals := make(chan listener, 1)
+	env.Ready = sync.OnceFunc(func() {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+		signals <- listener{ctx, stop}
+	})
 	done := make(chan int, 1)
 	go func() {
 		stackroom.Grow()
 		done <- run(ctx, env)
 	}()
-	// The runtime enables signals on another thread. The program is created meanwhile.
-	signaled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	close(enabled)
-	defer stop()
+	if !ServesClient(env.Args) {
+		env.Ready() // the runtime enables signals on three threads; the program is created meanwhile
+	}
+	var listening listener
 	select {
 	case code := <-done:
 		return code
-	case <-signaled.Done():
+	case listening = <-signals:
 	}
-	end(context.Cause(signaled))
-	stop() // from here on a signal has its usual effect
+	defer listening.stop()
+	select {
+	case code := <-done:
+		return code
+	case <-listening.ctx.Done():
+	}
+	end(context.Cause(listening.ctx))
+	listening.stop() // from here on a signal has its usual effect
 	select {
 	case code := <-done:
 		return code

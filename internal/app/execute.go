@@ -47,7 +47,7 @@ func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int
 	if len(env.Args) > 0 && env.Args[0] == completion {
 		checkShells(cmd, env.Args)
 	}
-	if env.Ready != nil {
+	if env.Ready != nil && !ServesClient(env.Args) {
 		env.Ready()
 	}
 	ran, err := cmd.ExecuteContextC(ctx)

@@ -69,3 +69,19 @@ func TestReadyBeforeCommand(t *testing.T) {
 		t.Error(order)
 	}
 }
+
+// A server of one client starts without signals: it calls Ready itself.
+func TestServerCallsReadyItself(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"mcp", "serve"}, {"mcp", "serve", "--read-only"}, {"mcp", "doctor"}, {"mcp"}, {"serve"}, nil} {
+		ready := false
+		env := app.EmptyEnv()
+		env.Args, env.Ready = args, func() { ready = true }
+		app.Execute(t.Context(), env, func(app.Env) *cobra.Command {
+			return &cobra.Command{Use: "x", DisableFlagParsing: true, RunE: func(*cobra.Command, []string) error { return nil }}
+		})
+		if serves := len(args) > 1 && args[1] == "serve"; ready == serves {
+			t.Errorf("%q: Execute called Ready: %v", args, ready)
+		}
+	}
+}

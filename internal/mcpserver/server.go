@@ -42,6 +42,9 @@ type Options struct {
 	Definitions string
 	// Connected, if set, is called with the name of each client that begins a session.
 	Connected func(client string)
+	// Ready, if set, is called once by ServeStdio before it does anything that must be ended: see
+	// [stdio.Transport].
+	Ready func()
 	// Secrets never leave the server; nil for none.
 	Secrets *secret.Set
 	Logger  *slog.Logger
@@ -56,6 +59,7 @@ type Server struct {
 	watchers *subscription.Watchers
 	locator  *route.Locator // nil for one worktree
 	tasks    *tasks.Tasks   // nil if no call can become one
+	ready    func()
 	idle     *idle
 }
 
@@ -69,7 +73,7 @@ const pageSize = 100
 // New assembles a server. It opens and reads nothing: the first answer costs only what the protocol
 // costs.
 func New(o Options) *Server {
-	s := &Server{guard: &answer.Guard{Secrets: o.Secrets, Logger: o.Logger}, logger: o.Logger, idle: newIdle(idleAfter, debug.FreeOSMemory)}
+	s := &Server{guard: &answer.Guard{Secrets: o.Secrets, Logger: o.Logger}, logger: o.Logger, ready: o.Ready, idle: newIdle(idleAfter, debug.FreeOSMemory)}
 	served := collect(o)
 	if o.Worktrees != nil {
 		s.locator = &route.Locator{Find: o.Worktrees}
@@ -218,7 +222,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	// When its own context ends, the library waits for running calls without canceling them; at the
 	// end of the input, it cancels them. The end of ctx therefore becomes the end of the input.
 	ctx, parked := wire.WithParked(ctx)
-	conn := &stdio.Transport{In: in, Out: out, Stop: ctx.Done(), Logger: s.logger, Parked: parked}
+	conn := &stdio.Transport{In: in, Out: out, Stop: ctx.Done(), Logger: s.logger, Parked: parked, Ready: s.ready}
 	return s.mcp.Run(context.WithoutCancel(ctx), conn)
 }
 

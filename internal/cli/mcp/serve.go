@@ -39,7 +39,7 @@ func Command(env app.Env) *cobra.Command {
 		RunE: app.Help,
 	}
 	cmd.AddCommand(serve(env))
-	if len(env.Args) > 1 && env.Args[0] == "mcp" && env.Args[1] == "serve" {
+	if app.ServesClient(env.Args) {
 		return cmd // a client waits, and the others take longer to create than the server
 	}
 	cmd.AddCommand(configCommand(env), installCommand(env), uninstallCommand(env), doctorCommand(env), hook.Command(env))
@@ -138,6 +138,7 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 		Worktrees:    worktrees,
 		Definitions:  full.Definitions(),
 		Connected:    worktrees.Connected,
+		Ready:        env.Ready,
 		ReadOnly:     o.choice.ReadOnly,
 		Secrets:      env.Secrets,
 		Logger:       logger,

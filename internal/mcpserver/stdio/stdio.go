@@ -15,6 +15,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,6 +39,8 @@ const (
 	// maxWait limits that wait, so calls that take long do not hold up the others, or the client's
 	// answers and cancellations.
 	maxWait = 10 * time.Millisecond
+	// patience is how long the server waits for work before it calls Ready.
+	patience = 100 * time.Millisecond
 )
 
 // Transport is one JSON-RPC message per line. The library's own stream transport ends the connection at
@@ -49,6 +52,9 @@ type Transport struct {
 	Logger *slog.Logger
 	// Parked are the results that the connection writes in place of their short texts.
 	Parked *wire.Parked
+	// Ready, if set, is called once, before the first request that begins work is passed on, but at
+	// the latest after patience.
+	Ready func()
 }
 
 var _ mcp.Transport = (*Transport)(nil)
@@ -66,6 +72,10 @@ func (t *Transport) Connect(context.Context) (mcp.Connection, error) {
 		idle:     make(chan struct{}, 1),
 		room:     make(chan struct{}, 1),
 	}
+	if t.Ready != nil {
+		c.prepare = sync.OnceFunc(t.Ready)
+		c.patience = time.AfterFunc(patience, c.prepare)
+	}
 	go func() {
 		stackroom.Grow() // the first message makes codecs of all types, which takes a deep stack
 		c.readLines(t.In)
@@ -77,6 +87,8 @@ type stdioConn struct {
 	logger   *slog.Logger
 	stop     <-chan struct{}
 	parked   *wire.Parked
+	prepare  func()               // Ready, once; nil for none
+	patience *time.Timer          // calls prepare; nil for none
 	messages chan jsonrpc.Message // closed at the end of the input
 	closing  sync.Once
 	closed   chan struct{}
@@ -120,6 +132,9 @@ func (c *stdioConn) readLines(in io.Reader) {
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			for _, msg := range c.decode(line) {
+				if c.prepare != nil && begins(msg) {
+					c.prepare()
+				}
 				c.awaitRoom(msg)
 				select {
 				case c.messages <- msg:
@@ -137,6 +152,12 @@ func (c *stdioConn) readLines(in io.Reader) {
 			runtime.Gosched()
 		}
 	}
+}
+
+// begins reports whether a message can begin work. The others only ask what the server has.
+func begins(msg jsonrpc.Message) bool {
+	req, ok := msg.(*jsonrpc.Request)
+	return ok && req.Method != "initialize" && req.Method != "notifications/initialized" && !strings.HasSuffix(req.Method, "/list")
 }
 
 // awaitRoom waits before a request while very many run.
@@ -436,7 +457,12 @@ func (c *stdioConn) writeLine(line []byte) error {
 
 // Close ends Read. It does not close the streams, which belong to the caller.
 func (c *stdioConn) Close() error {
-	c.closing.Do(func() { close(c.closed) })
+	c.closing.Do(func() {
+		close(c.closed)
+		if c.patience != nil {
+			c.patience.Stop()
+		}
+	})
 	return nil
 }
 

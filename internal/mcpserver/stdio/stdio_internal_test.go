@@ -2,6 +2,9 @@ package stdio
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -108,5 +111,60 @@ func TestRequestsWaitForRoom(t *testing.T) {
 		if took := waits(); took != maxWait/2 {
 			t.Errorf("a request waits %v for room", took)
 		}
+	})
+}
+
+// Ready is called before the first request that begins work, and not for those that only ask what
+// the server has; at the latest after a while.
+func TestReadyBeforeWork(t *testing.T) {
+	t.Parallel()
+	line := func(method string) string { return `{"jsonrpc":"2.0","id":1,"method":"` + method + `"}` + "\n" }
+	for method, begins := range map[string]bool{
+		"initialize": false, "notifications/initialized": false, "tools/list": false, "prompts/list": false,
+		"tools/call": true, "prompts/get": true, "resources/read": true, "unknown": true,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			called := make(chan time.Duration, 2)
+			in, client := io.Pipe()
+			transport := &Transport{In: in, Stop: t.Context().Done(), Logger: slog.New(slog.DiscardHandler), Ready: func() { called <- time.Since(start) }}
+			conn, err := transport.Connect(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() { _, _ = io.WriteString(client, line(method)) }()
+			if _, err := conn.Read(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := len(called) > 0; got != begins {
+				t.Errorf("%s: Ready was called: %v", method, got)
+			}
+			time.Sleep(2 * patience)
+			if len(called) != 1 {
+				t.Fatalf("%s: Ready was called %d times", method, len(called))
+			}
+			if took := <-called; !begins && took != patience {
+				t.Errorf("%s: Ready was called after %v", method, took)
+			}
+			if err := errors.Join(conn.Close(), client.Close()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// A connection that ends early does not call Ready later.
+func TestReadyAfterEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		transport := &Transport{In: strings.NewReader(""), Stop: t.Context().Done(), Logger: slog.New(slog.DiscardHandler), Ready: func() { t.Error("Ready was called") }}
+		conn, err := transport.Connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.Close(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * patience)
 	})
 }
