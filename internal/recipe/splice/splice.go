@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/lazyregexp"
+	"github.com/copse-dev/copse/internal/recipe/splice/evaluation"
 )
 
 // Recipes are the spliced parameters of each recipe, with the reason: the first key is
@@ -178,6 +179,11 @@ func (r *recipe) analyze() map[string]string {
 	}
 	if !r.isScript() {
 		r.Body = joined(r.Body, r.module.Settings.IgnoreComments)
+	}
+	for _, p := range r.Parameters {
+		if (p.Export || r.module.Settings.Export) && evaluation.Special(p.Name) {
+			r.mark(p.Name, "programs evaluate the variable of that name")
+		}
 	}
 	r.attributes()
 	r.body()

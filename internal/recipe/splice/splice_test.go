@@ -108,6 +108,8 @@ func TestSplice(t *testing.T) {
 		{"set ignore-comments\nr x:\n  # it's \\\n  @echo {{quote(x)}}", false},
 		{"b := '\\'\nr x:\n  -@echo a{{b}}\n  @echo {{quote(x)}}", false},
 		// Spliced.
+		{"set positional-arguments\nr x:\n  @awk -F ',' \"/$1/ {print}\" a", true},
+		{"r x:\n  @sed -e 's/1/2/' -e {{quote('s/a/' + x + '/')}} b", true},
 		{"r x:\n  @echo '.items[] \\\n    | select({{quote(x)}})' a", true},
 		{"r x:\n  @echo \"a \\\\\\\n    b {{quote(x)}} c\"", true},
 		{"r x:\n  @echo \"a \\\n    b {{quote(x)}} c\"", true},
@@ -327,5 +329,18 @@ func TestNotADump(t *testing.T) {
 		"dependencies":[{"recipe":"gone","arguments":[["variable","z"]]}]}}}`), nil)
 	if err != nil || len(found["a"]) != 2 {
 		t.Error(fmt.Sprint(found, err))
+	}
+}
+
+// A parameter that is exported under the name of a variable that programs evaluate is spliced.
+func TestExportedNames(t *testing.T) {
+	t.Parallel()
+	found := write(t, "a $EDITOR='vi' $x='y':\n  @git commit\nb EDITOR='vi':\n  @echo a\n").analyze()
+	if len(found["a"]) != 1 || found["a"]["EDITOR"] == "" || len(found["b"]) != 0 {
+		t.Errorf("got %v", found)
+	}
+	found = write(t, "set export\nr GIT_SSH='a' LD_PRELOAD='a' BASH_ENV='a' name='a':\n  @echo a\n").analyze()
+	if len(found["r"]) != 3 || found["r"]["name"] != "" {
+		t.Errorf("got %v", found)
 	}
 }

@@ -34,13 +34,6 @@ var (
 		"eval", ".", "source", "trap", "alias", "let", "bind", "complete", "compgen", "coproc", "enable", "hash", "emulate", "functions", "print", "fc",
 		"xargs", "parallel", "watch", "ssh", "su", "make", "gmake", "just", "script", "expect", "at", "batch", "crontab", "entr", "tmux", "screen",
 	}
-	// interpreters run a program from a file, which must be a constant, or from their input.
-	interpreters = []string{
-		"sh", "bash", "rbash", "dash", "ash", "zsh", "rzsh", "ksh", "rksh", "mksh", "rmksh", "lksh", "oksh", "pdksh", "yash", "posh", "bosh", "sash", "hush",
-		"osh", "ysh", "fish", "csh", "tcsh", "elvish", "nu", "xonsh", "pwsh", "powershell", "cmd",
-		"awk", "gawk", "mawk", "nawk", "sed", "pypy", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "tclsh", "wish", "Rscript", "julia", "guile", "osascript", "m4", "bc", "dc", "ed", "ex", "vi", "vim", "nvim",
-		"psql", "mysql", "sqlite3", "gdb",
-	}
 	// wrappers run another command, which is one of their arguments.
 	wrappers = []string{
 		"busybox", "command", "builtin", "exec", "nohup", "time", "env", "sudo", "doas", "nice", "ionice", "setsid", "stdbuf", "timeout", "chroot", "find", "fd", "xvfb-run", "caffeinate",
@@ -49,8 +42,22 @@ var (
 	// namers evaluate the names of variables among their arguments, and set variables.
 	namers = []string{"read", "unset", "mapfile", "readarray", "getopts"}
 	// special are variables whose values programs evaluate.
-	special = []string{"PS0", "PS1", "PS2", "PS3", "PS4", "BASH_ENV", "ENV", "PROMPT_COMMAND", "SHELL", "LESSOPEN", "LESSCLOSE", "BROWSER", "IFS", "PATH"}
+	special = []string{
+		"PS0", "PS1", "PS2", "PS3", "PS4", "BASH_ENV", "ENV", "SHELL", "LESSOPEN", "LESSCLOSE", "BROWSER", "IFS", "PATH", "VISUAL", "ZDOTDIR", "HOME", "XDG_CONFIG_HOME",
+		"PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "NODE_OPTIONS", "NODE_PATH", "PERL5OPT", "PERL5LIB", "PERL5DB", "RUBYOPT", "RUBYLIB", "MAKEFLAGS",
+		"JAVA_TOOL_OPTIONS", "CLASSPATH", "GOFLAGS", "RUSTC", "RUSTC_WRAPPER",
+	}
+	// specialBeginnings and specialEnds are those of more such variables.
+	specialBeginnings = []string{"LD_", "DYLD_", "GIT_"}
+	specialEnds       = []string{"EDITOR", "PAGER", "_COMMAND", "ASKPASS"}
 )
+
+// Special reports whether programs evaluate, or run, the value of the variable with a name.
+func Special(name string) bool {
+	return slices.Contains(special, name) ||
+		slices.ContainsFunc(specialBeginnings, func(begin string) bool { return strings.HasPrefix(name, begin) }) ||
+		slices.ContainsFunc(specialEnds, func(end string) bool { return strings.HasSuffix(name, end) })
+}
 
 // script is what is known about the text of a script with inserted values.
 type script struct {
@@ -129,8 +136,7 @@ func (s *script) node(n syntax.Node, around []syntax.Node) (plain int) {
 	case *syntax.DeclClause:
 		s.declaration(n)
 	case *syntax.Assign:
-		if n.Index != nil && !constant(n.Index) || n.Name != nil && n.Value != nil &&
-			(slices.Contains(special, n.Name.Value) || strings.HasSuffix(n.Name.Value, "EDITOR") || strings.HasSuffix(n.Name.Value, "PAGER") || strings.HasSuffix(n.Name.Value, "_COMMAND")) {
+		if n.Index != nil && !constant(n.Index) || n.Name != nil && n.Value != nil && Special(n.Name.Value) {
 			s.content(n)
 		}
 	case *syntax.ArrayElem:
@@ -241,7 +247,7 @@ func (s *script) call(n *syntax.CallExpr, around []syntax.Node) (plain int) {
 		s.content(n)
 		return 0
 	case interprets(base):
-		s.interpreter(n.Args[1:])
+		s.interpreter(base, n.Args[1:], around)
 	case slices.Contains(wrappers, base):
 		s.wrapper(base, n.Args[1:])
 	case slices.Contains(namers, base):
@@ -294,29 +300,6 @@ func inserted(n syntax.Node) (count int) {
 		return true
 	})
 	return count
-}
-
-// interprets reports whether a command is an interpreter. Its name can have a version, as in lua5.4
-// and ksh93, and an extension on Windows.
-func interprets(base string) bool {
-	base = strings.TrimSuffix(base, ".exe")
-	return strings.HasPrefix(base, "python") || slices.Contains(interpreters, strings.TrimRight(base, "0123456789.-"))
-}
-
-// interpreter examines the arguments of an interpreter. The first one that is not an option names the
-// program, or is its text.
-func (s *script) interpreter(args []*syntax.Word) {
-	for _, arg := range args {
-		text, literal := word(arg)
-		if !literal {
-			break
-		}
-		if !strings.HasPrefix(text, "-") {
-			return
-		}
-	}
-	// It is not a constant, or comes from the input.
-	s.direct, s.indirect = true, true
 }
 
 // wrapper examines the arguments of a command that runs another one.
