@@ -5,6 +5,7 @@
 package jsonshape
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -23,6 +24,8 @@ func describe(t reflect.Type, above []reflect.Type) string {
 		return own.Describe()
 	}
 	switch {
+	case t == reflect.TypeFor[json.RawMessage](): // any JSON
+		return ""
 	case t.Kind() == reflect.Slice:
 		inner := describe(t.Elem(), above)
 		if inner == "" {

@@ -20,6 +20,7 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -166,7 +167,7 @@ type KindError struct {
 }
 
 func (e *KindError) Error() string {
-	text := cleantext.Line(e.Path) + " " + e.Problem
+	text := cmp.Or(cleantext.Line(e.Path), ".") + " " + e.Problem
 	if e.Remedy != "" {
 		text += "; " + e.Remedy
 	}

@@ -75,6 +75,7 @@ func TestNothingGetsOut(t *testing.T) {
 		"missing": "error: File not found: missing", "loop1": "error: loop1 is part of a loop of symbolic links",
 		"a\x1b[31m\u202e": "error: File not found: a",
 		"dir":             "error: dir is a directory; list_directory shows it",
+		"":                "error: . is a directory; list_directory shows it",
 	} {
 		if got := read(t, p, path, project.Lines{}); got != want {
 			t.Errorf("%q gives %q, want %q", path, got, want)
