@@ -13,6 +13,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"path/filepath"
+	"strings"
 
 	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/jsonfile"
@@ -72,7 +74,8 @@ type Reader interface {
 	// Name returns the tool's name.
 	Name() string
 	// Files returns the files and directories that Read depends on. While none of them changes, the
-	// record does not change. A directory includes all directories below it, and the names in them.
+	// record does not change. A directory includes all directories below it, and the names in them;
+	// [NamesIn] does not.
 	Files(Repo) []string
 	// Read returns the record, an empty one if the tool is not in use.
 	Read(context.Context, Repo) (Record, error)
@@ -94,3 +97,11 @@ func JSON(data []byte, into any) error {
 	}
 	return json.Unmarshal(data, into)
 }
+
+// NamesIn returns what [Reader.Files] has for the names in a directory, without the directories below.
+func NamesIn(dir string) string { return dir + namesIn }
+
+// IsNamesIn reports whether a path is one that NamesIn returned.
+func IsNamesIn(path string) bool { return strings.HasSuffix(path, namesIn) }
+
+const namesIn = string(filepath.Separator) + "."

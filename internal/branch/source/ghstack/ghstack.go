@@ -27,11 +27,10 @@ func (Reader) Name() string { return "gh-stack" }
 // maxWorktrees is the maximum number of worktrees whose files are read.
 const maxWorktrees = 200
 
-// Files returns the file of each worktree, whether it exists or not, and the directory of new
-// worktrees.
+// Files returns the file of each worktree, whether it exists or not, and the names of the worktrees.
 func (Reader) Files(r source.Repo) []string {
 	worktrees := filepath.Join(r.CommonDir(), "worktrees")
-	files := []string{filepath.Join(r.CommonDir(), "gh-stack"), worktrees}
+	files := []string{filepath.Join(r.CommonDir(), "gh-stack"), source.NamesIn(worktrees)}
 	listed, err := regular.ReadDir(worktrees)
 	if err != nil { // most repositories have no linked worktrees
 		return files

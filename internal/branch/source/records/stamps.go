@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/copse-dev/copse/internal/branch/source"
 	"github.com/copse-dev/copse/internal/cachedfile"
 )
 
@@ -99,7 +100,7 @@ func stampsOf(paths []string, now time.Time) stamps {
 			continue
 		}
 		s.add(path, info, l.now)
-		if info.IsDir() {
+		if info.IsDir() && !source.IsNamesIn(path) {
 			s.below(path, l.now)
 		}
 	}

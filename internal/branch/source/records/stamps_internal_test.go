@@ -6,9 +6,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/copse-dev/copse/internal/branch/source"
 )
 
 // Stamps hold exactly as long as no file appears, changes, or disappears.
@@ -115,5 +118,33 @@ func TestGapOfManyParts(t *testing.T) {
 		if missing, ok := l.gapAt(path); !ok || missing.dir != want {
 			t.Errorf("%d parts: %q, %v", parts, missing.dir, ok)
 		}
+	}
+}
+
+// The names in a directory do not include those below it, of which there may be any number.
+func TestStampsOfNames(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for i := range maxDirectories + 1 {
+		if err := os.MkdirAll(filepath.Join(dir, "a", strconv.Itoa(i)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	later := func() time.Time { return time.Now().Add(time.Hour) }
+	if s := stampsOf([]string{dir}, later()); s.hold(newLook(later())) {
+		t.Error("so many directories are not examined for each call")
+	}
+	s := stampsOf([]string{source.NamesIn(dir)}, later())
+	if err := os.Mkdir(filepath.Join(dir, "a", "new"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if !s.hold(newLook(later())) {
+		t.Error("a directory below counts")
+	}
+	if err := os.Mkdir(filepath.Join(dir, "new"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if s.hold(newLook(later())) {
+		t.Error("a new name does not count")
 	}
 }
