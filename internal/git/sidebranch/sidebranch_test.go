@@ -414,19 +414,25 @@ func TestTooManyFiles(t *testing.T) {
 	g, clone, _ := repository(t)
 	b := open(t, g, clone)
 	entry := "100644 blob " + strings.TrimSpace(g.Run(clone, "hash-object", "-w", "code.txt"))
-	for range 3 {
-		var tree strings.Builder
-		for i := range 64 {
-			fmt.Fprintf(&tree, "%s\t%d\n", entry, i)
-		}
-		mktree := exec.CommandContext(t.Context(), "git", "mktree")
-		mktree.Dir, mktree.Env, mktree.Stdin = clone, g.Env, strings.NewReader(tree.String())
-		entry = "040000 tree " + strings.TrimSpace(string(must[[]byte](t)(mktree.Output())))
+	for range 2 {
+		entry = "040000 tree " + treeOf(t, g, clone, entry, 64)
 	}
-	commit := sidebranch.Commit(strings.TrimSpace(g.Run(clone, "commit-tree", "-m", "x", strings.Fields(entry)[2])))
+	commit := sidebranch.Commit(strings.TrimSpace(g.Run(clone, "commit-tree", "-m", "x", treeOf(t, g, clone, entry, 64))))
 	if _, err := b.Read(t.Context(), commit); err == nil || !strings.Contains(err.Error(), "has 262144 files, and a branch can have at most 250000") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// treeOf writes a tree with an entry under so many names.
+func treeOf(t *testing.T, g *gittest.Git, dir, entry string, names int) string {
+	t.Helper()
+	var tree strings.Builder
+	for i := range names {
+		fmt.Fprintf(&tree, "%s\t%d\n", entry, i)
+	}
+	mktree := exec.CommandContext(t.Context(), "git", "mktree")
+	mktree.Dir, mktree.Env, mktree.Stdin = dir, g.Env, strings.NewReader(tree.String())
+	return strings.TrimSpace(string(must[[]byte](t)(mktree.Output())))
 }
 
 // A git that a killed process has started keeps the branch locked for a moment.
@@ -471,5 +477,26 @@ func TestAnnouncesAnotherCommit(t *testing.T) {
 	commit, err := b.Fetch(t.Context(), sidebranch.Remote{Fetch: server.URL})
 	if _, ok := errors.AsType[*sidebranch.UnreachableError](err); !ok || !strings.Contains(err.Error(), "5 times, it did not send the commit that it announced") {
 		t.Errorf("got %q, %v after %d requests", commit, err, asked.Load())
+	}
+}
+
+// Names that share a content count with its size: a few bytes of a remote would take all memory.
+func TestManyNamesOfOneFile(t *testing.T) {
+	t.Parallel()
+	g, clone, _ := repository(t)
+	b := open(t, g, clone)
+	const size, limit = 7 << 20, 512 << 20
+	gittest.Write(t, filepath.Join(clone, "large"), strings.Repeat("x", size))
+	entry := "100644 blob " + strings.TrimSpace(g.Run(clone, "hash-object", "-w", "large"))
+	read := func(names int) error {
+		tree := treeOf(t, g, clone, entry, names)
+		_, err := b.Read(t.Context(), sidebranch.Commit(strings.TrimSpace(g.Run(clone, "commit-tree", "-m", "x", tree))))
+		return err
+	}
+	if err := read(limit / size); err != nil {
+		t.Error(err)
+	}
+	if err := read(limit/size + 1); err == nil || !strings.Contains(err.Error(), "more than 512 MiB together") {
+		t.Errorf("error is %v", err)
 	}
 }

@@ -31,9 +31,13 @@ func (b *Branch) Read(ctx context.Context, c Commit) (Tree, error) {
 	if err := b.load(ctx, names); err != nil {
 		return nil, err
 	}
-	tree := make(Tree, len(names))
+	tree, size := make(Tree, len(names)), 0
 	for name, blob := range names {
 		tree[name] = b.blobs[blob]
+		// Any number of names can have the same content.
+		if size += len(tree[name]); size > maxOutput {
+			return nil, fmt.Errorf("read commit %s: its files have more than %d MiB together; remove the largest ones from the branch", c, maxOutput>>20)
+		}
 	}
 	return tree, nil
 }

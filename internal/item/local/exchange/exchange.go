@@ -119,12 +119,15 @@ func Replace(tx *lockedstore.Tx, before, after Files, note string) error {
 	if err != nil {
 		return err
 	}
-	j := journal{Write: map[string][]byte{}, Note: note}
+	j, size := journal{Write: map[string][]byte{}, Note: note}, 0
 	for name, text := range after {
 		if !IsFile(name) {
 			return fmt.Errorf("%q is not a valid name of a file in a store", name)
 		}
 		if was, ok := before[name]; !ok || was != text {
+			if size += len(text); size > maxJournal {
+				return errTooMuch()
+			}
 			j.Write[name] = []byte(text)
 		}
 	}
@@ -144,7 +147,7 @@ func Replace(tx *lockedstore.Tx, before, after Files, note string) error {
 		return err
 	}
 	if len(data) > maxJournal || bytes.Count(data, []byte{','}) > maxParts {
-		return fmt.Errorf("too many files changed at once: the limits are %d MiB and %d files", maxJournal>>20, maxParts)
+		return errTooMuch()
 	}
 	if err := tx.Write(lockedstore.File{Name: journalName, Data: data}); err != nil {
 		return err
@@ -153,6 +156,10 @@ func Replace(tx *lockedstore.Tx, before, after Files, note string) error {
 		return err
 	}
 	return j.do(tx)
+}
+
+func errTooMuch() error {
+	return fmt.Errorf("too many files changed at once: the limits are %d MiB and %d files", maxJournal>>20, maxParts)
 }
 
 // Finish completes the work of a killed process.
