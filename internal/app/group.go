@@ -207,12 +207,15 @@ func unknownFlag(err error) (name string, ok bool) {
 }
 
 // ExpectFlags adds advice for flags that people try because other programs have them. The keys of
-// advice can be several flags without their hyphens, separated by spaces.
+// advice can be several flags without their hyphens, separated by spaces; one that ends in "*" is the beginning of names.
 func ExpectFlags(cmd *cobra.Command, advice map[string]string) {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if name, unknown := unknownFlag(err); unknown {
 			for names, text := range advice {
-				if slices.Contains(strings.Fields(names), name) {
+				if slices.ContainsFunc(strings.Fields(names), func(pattern string) bool {
+					beginning, several := strings.CutSuffix(pattern, "*")
+					return name == pattern || several && strings.HasPrefix(name, beginning)
+				}) {
 					return UsageError(err.Error() + "; " + text)
 				}
 			}

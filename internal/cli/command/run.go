@@ -59,12 +59,15 @@ a value stay as they are, and stderr names them.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.options.Edition, "edition", "", "the `edition`: a template for a kind of input")
-	f.StringVar(&o.options.Adaptation, "adaptation", "", "the `adaptation`: a variant of the edition")
-	f.StringVar(&o.options.InputFile, "input-file", "", "the `path` of the input file")
-	f.StringVar(&o.options.Destination, "destination", "", "the `path` that the result is for")
+	f.StringVarP(&o.options.Edition, "edition", "e", "", "the `edition`: a template for a kind of input")
+	f.StringVarP(&o.options.Adaptation, "adaptation", "a", "", "the `adaptation`: a variant of the edition")
+	f.StringVarP(&o.options.InputFile, "input-file", "f", "", "the `path` of the input file")
+	f.StringVarP(&o.options.Destination, "destination", "o", "", "the `path` that the result is for")
 	f.StringArrayVar(&o.uv, "uv", nil, "set a variable: `name=value`; can be repeated")
 	f.BoolVar(&o.stdin, "no-input", false, "ignore standard input")
+	app.ExpectFlags(cmd, map[string]string{
+		"from": "use --input-file", "input i": "use --edition", "uv-*": "use --uv name=value",
+	})
 	return cmd
 }
 
