@@ -153,6 +153,11 @@ func (g *guard) ServeHTTP(answer http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusTooManyRequests, "Too many requests from this client; wait a second and send fewer at once")
 		return
 	}
+	if r.ContentLength != 0 && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		// Nobody would read it, and net/http notices that a client is gone only after the body.
+		refuse(w, http.StatusBadRequest, "A GET request with a body is not served; send it without a body")
+		return
+	}
 	if r.ContentLength > MaxBody {
 		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("The body has %d bytes; copse reads at most %d", r.ContentLength, MaxBody))
 		return

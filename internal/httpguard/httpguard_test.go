@@ -287,3 +287,17 @@ func TestStrangersHaveTheirOwnRate(t *testing.T) {
 		}
 	}
 }
+
+// A GET request with a body is refused: its handler would not notice that the client is gone.
+func TestBodyOfGet(t *testing.T) {
+	t.Parallel()
+	handler := httpguard.New(httpguard.Options{Now: time.Now}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	for body, want := range map[string]int{"": http.StatusOK, "x": http.StatusBadRequest} {
+		answer := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/", strings.NewReader(body))
+		handler.ServeHTTP(answer, r)
+		if answer.Code != want {
+			t.Errorf("body %q: got %d", body, answer.Code)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -205,29 +206,42 @@ func remove(dir, id string) {
 	}
 }
 
-// List returns the clients of all running servers, the one with the latest call first. It skips
-// foreign and damaged files.
-func List(dir string, now time.Time) []Client {
-	if dir == "" || !ours(dir) {
-		return nil
+// List returns the clients of all running servers, the one with the latest call first. The error says
+// why there can be others: the directory is not the user's alone, or a record cannot be read.
+func List(dir string, now time.Time) ([]Client, error) {
+	if dir == "" {
+		return nil, nil
 	}
-	entries, _ := os.ReadDir(dir) // the part that was read counts
+	if !ours(dir) {
+		return nil, foreign(dir)
+	}
+	entries, err := os.ReadDir(dir) // the part that was read counts
 	var clients []Client
 	read := 0
 	for _, e := range entries {
 		id, ok := strings.CutSuffix(e.Name(), record)
-		if !ok || !valid(id) || read == maxServers {
+		if !ok || !valid(id) {
 			continue
+		}
+		if read == maxServers {
+			err = fmt.Errorf("%q has the records of more than %d servers", dir, maxServers)
+			break
 		}
 		read++
 		if !running(filepath.Join(dir, id+lock)) {
 			remove(dir, id)
 			continue
 		}
-		data, err := regular.Read(filepath.Join(dir, id+record), maxFile)
+		data, unread := regular.Read(filepath.Join(dir, id+record), maxFile)
 		var s server
-		if err != nil || json.Unmarshal(data, &s) != nil {
-			continue
+		if unread == nil {
+			unread = json.Unmarshal(data, &s)
+		}
+		if errors.Is(unread, os.ErrNotExist) {
+			continue // the server has ended
+		}
+		if unread != nil {
+			err = fmt.Errorf("the record %q is unreadable", filepath.Join(dir, id+record))
 		}
 		for _, c := range s.Clients[:min(len(s.Clients), maxClients)] {
 			if filepath.IsAbs(c.Worktree) && now.Sub(c.At) <= remembered {
@@ -237,7 +251,18 @@ func List(dir string, now time.Time) []Client {
 		}
 	}
 	slices.SortStableFunc(clients, func(a, b Client) int { return b.At.Compare(a.At) })
-	return clients
+	return clients, err
+}
+
+// foreign returns an error if a directory that is not ours exists, or its parent does: a server that
+// could not register can run then.
+func foreign(dir string) error {
+	for _, path := range []string{filepath.Dir(dir), dir} {
+		if _, err := os.Lstat(path); err == nil && !userdir.Dir(path).Private() {
+			return fmt.Errorf("others can enter %q", path)
+		}
+	}
+	return nil
 }
 
 // ours reports whether a directory and its parent belong to the user alone: anyone who can write to

@@ -34,7 +34,8 @@ func eventually(t *testing.T, dir string, names ...string) {
 	var got []string
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		got = nil
-		for _, c := range presence.List(dir, time.Now()) {
+		clients, _ := presence.List(dir, time.Now())
+		for _, c := range clients {
 			got = append(got, c.Name+" "+c.Tool)
 		}
 		if cmp.Equal(names, got) {
@@ -76,7 +77,7 @@ func TestRegister(t *testing.T) {
 	eventually(t, dir, "claude-code ", "codex execute")
 	one.Seen("claude-code", "/a", "get_worktrees")
 	eventually(t, dir, "claude-code get_worktrees", "codex execute")
-	if got := presence.List(dir, now.Add(time.Hour)); len(got) > 0 {
+	if got, err := presence.List(dir, now.Add(time.Hour)); len(got) > 0 || err != nil {
 		t.Errorf("after an hour of silence: %v", got)
 	}
 	if err := one.Close(); err != nil {
@@ -106,7 +107,7 @@ func TestLongNames(t *testing.T) {
 	r.Seen("good", "/a", "claim_item")
 	var clients []presence.Client
 	for deadline := time.Now().Add(30 * time.Second); (len(clients) < 2 || clients[0].Name != "good") && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		clients = presence.List(dir, now)
+		clients, _ = presence.List(dir, now)
 	}
 	if len(clients) < 2 || clients[0].Name != "good" || len(clients[1].Name) != 200 || len(clients[1].Tool) != 200 {
 		t.Errorf("%d clients, without the one with the latest call, or with a long name", len(clients))
@@ -129,7 +130,7 @@ func TestManyClients(t *testing.T) {
 	}
 	var clients []presence.Client
 	for deadline := time.Now().Add(30 * time.Second); len(clients) < 100 && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		clients = presence.List(dir, now)
+		clients, _ = presence.List(dir, now)
 	}
 	if last := len(clients) - 1; last != 99 || clients[last].Name != "good" {
 		t.Errorf("%d clients, without the only one of its worktree", len(clients))
@@ -163,7 +164,7 @@ func TestForeign(t *testing.T) {
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { //nolint:gosec // that is the attack
 		t.Fatal(err)
 	}
-	if got := presence.List(dir, time.Now()); len(got) > 0 {
+	if got, err := presence.List(dir, time.Now()); len(got) > 0 || err == nil {
 		t.Errorf("a directory that others can replace is believed: %v", got)
 	}
 	if err := os.Chmod(filepath.Dir(dir), 0o700); err != nil { //nolint:gosec // a directory
@@ -172,7 +173,7 @@ func TestForeign(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil { //nolint:gosec // that is the attack
 		t.Fatal(err)
 	}
-	if got := presence.List(dir, time.Now()); len(got) > 0 {
+	if got, err := presence.List(dir, time.Now()); len(got) > 0 || err == nil {
 		t.Errorf("a directory that others can enter is believed: %v", got)
 	}
 	other := filepath.Join(t.TempDir(), "run", "open")

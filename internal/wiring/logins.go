@@ -76,12 +76,15 @@ func authorization(header string, add func(login, secret string)) {
 
 // tokens adds the tokens of the user's servers, which are files of a directory.
 func tokens(dir string, add func(secret string)) {
-	const maxTokens, maxToken = 200, 1 << 10
+	const maxToken = 1 << 10
 	entries, err := regular.ReadDir(dir)
 	if err != nil {
 		return // there are none
 	}
-	for _, e := range entries[:min(len(entries), maxTokens)] {
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue // a lock
+		}
 		if token, err := regular.Read(filepath.Join(dir, e.Name()), maxToken); err == nil {
 			add(string(token))
 		}

@@ -3,6 +3,7 @@ package wiring
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -53,6 +54,11 @@ func TestTokens(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("0123456789abcdef\n"), 0o600); err != nil {
 		t.Fatal(err)
+	}
+	for i := range 200 { // each token has a lock
+		if err := os.WriteFile(filepath.Join(dir, "."+strconv.Itoa(i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	known := secret.New(nil)
 	tokens(dir, known.Add)

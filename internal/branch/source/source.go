@@ -37,6 +37,8 @@ type Repo interface {
 	DefaultBranch(ctx context.Context) (string, error)
 	// Remotes returns the names of the remotes.
 	Remotes(ctx context.Context) ([]string, error)
+	// RemoteURL returns the URL of a remote, with an error if there is none.
+	RemoteURL(ctx context.Context, name string) (string, error)
 	// Unrecorded returns the branches whose parents no other record has, for readers that
 	// infer parents. Other readers ignore it.
 	Unrecorded() []string

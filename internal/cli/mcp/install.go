@@ -12,8 +12,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -241,8 +241,11 @@ func (o *clientOptions) changeHooks(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if strings.ContainsAny(command, " '\"$`") {
-		command = strconv.Quote(command)
+	switch {
+	case runtime.GOOS != "windows":
+		command = cleantext.Word(command)
+	case strings.ContainsAny(command, " &()^,;=%"): // no name of a file has a quotation mark there
+		command = `"` + command + `"`
 	}
 	done, err := o.writeFile(ctx, client, path, nil, func(_ clientconfig.Client, text []byte, _ []clientconfig.Named, keep []string) ([]byte, error) {
 		if o.remove {

@@ -107,7 +107,8 @@ func Open(ctx context.Context, o wiring.Options) *Workspace {
 			Branches: sources.Branches, CacheDir: o.Env.ConflictsDir(), Git: git.Options{Env: o.Env.Environ}, Now: o.Env.Now,
 			Clients: func(ctx context.Context) map[string][]string {
 				names := make(map[string][]string)
-				for _, c := range w.clients(ctx) {
+				clients, _ := w.clients(ctx) // those that are known
+				for _, c := range clients {
 					names[c.Worktree] = append(names[c.Worktree], c.Name)
 				}
 				return names
@@ -227,15 +228,19 @@ func NewRegister(env app.Env) *presence.Register {
 }
 
 // clients returns the clients of all servers of the user, except the calling one.
-func (w *Workspace) clients(ctx context.Context) []presence.Client {
+func (w *Workspace) clients(ctx context.Context) ([]presence.Client, error) {
 	own, caller := w.register.ID(), cmp.Or(toolset.Client(ctx), unnamed)
-	return slices.DeleteFunc(presence.List(presenceDir(w.env), w.env.Now()), func(c presence.Client) bool {
+	clients, err := presence.List(presenceDir(w.env), w.env.Now())
+	return slices.DeleteFunc(clients, func(c presence.Client) bool {
 		return own != "" && c.Server == own && (w.single || c.Name == caller && c.Worktree == w.Workspace())
-	})
+	}), err
 }
 
-// Clients returns the clients of all servers of the user.
-func (w *Workspace) Clients(ctx context.Context) []presence.Client { return w.clients(ctx) }
+// Clients returns the known clients of all servers of the user.
+func (w *Workspace) Clients(ctx context.Context) []presence.Client {
+	clients, _ := w.clients(ctx)
+	return clients
+}
 
 // unnamed is the name of a client without a name.
 const unnamed = "an MCP client"

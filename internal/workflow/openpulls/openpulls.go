@@ -36,8 +36,9 @@ func (l Lists) Refresh(ctx context.Context, age time.Duration) (changed bool, er
 	if err != nil || l.Dir == "" {
 		return false, err
 	}
-	before, err := l.Dir.Read(repo.CommonDir())
-	if err == nil && l.Now().Sub(before.AsOf) < age {
+	before, err := l.Dir.Read(ctx, repo)
+	// A list from the future is from before the clock was corrected.
+	if old := l.Now().Sub(before.AsOf); err == nil && old < age && old > -time.Minute {
 		return false, nil
 	}
 	at, found, err := l.Pulls.Opened(ctx)
@@ -55,7 +56,7 @@ func (l Lists) Refresh(ctx context.Context, age time.Duration) (changed bool, er
 		}
 		list.Pulls = append(list.Pulls, p)
 	}
-	if err := l.Dir.Write(repo.CommonDir(), list); err != nil {
+	if err := l.Dir.Write(ctx, repo, list); err != nil {
 		return false, err
 	}
 	return !reflect.DeepEqual(before.Pulls, list.Pulls), nil

@@ -29,8 +29,8 @@ type Options struct {
 	Radar    Radar
 	Services stack.Services
 	Items    Items
-	// Clients returns the clients of all servers of the user.
-	Clients func(ctx context.Context) []presence.Client
+	// Clients returns the clients of all servers of the user. With an error, there can be others.
+	Clients func(ctx context.Context) ([]presence.Client, error)
 	// Tasks returns the running tasks of all worktrees.
 	Tasks func() []running.Task
 }
@@ -73,6 +73,8 @@ type Worktree struct {
 	// Claims are the items that agents in the worktree hold.
 	Claims  []Claim  `json:"claims,omitempty"`
 	Clients []Client `json:"clients,omitempty"`
+	// unwatched says why other clients can work there.
+	unwatched error
 	// Tasks are the tasks that run there.
 	Tasks []string `json:"tasks,omitempty"`
 	// Unexamined means that others were used more recently, and that copse knows only the branch
@@ -224,6 +226,7 @@ func keep(w Worktree, h conflicts.Held, trunk string, t git.Tracking, main bool)
 	for _, c := range w.Clients {
 		add(true, "%s works there", c.Name)
 	}
+	add(w.unwatched != nil, "who works there is unknown (%v)", w.unwatched)
 	for _, task := range w.Tasks {
 		add(true, "the task %s runs there", task)
 	}
@@ -288,14 +291,16 @@ func (w *Worktrees) work(ctx context.Context) func(*Worktree) {
 // addUsers returns a function that adds the clients and the tasks of a worktree.
 func (w *Worktrees) addUsers(ctx context.Context) func(*Worktree) {
 	var clients []presence.Client
+	var unwatched error
 	if w.o.Clients != nil {
-		clients = w.o.Clients(ctx)
+		clients, unwatched = w.o.Clients(ctx)
 	}
 	var tasks []running.Task
 	if w.o.Tasks != nil {
 		tasks = w.o.Tasks()
 	}
 	return func(one *Worktree) {
+		one.unwatched = unwatched
 		for _, c := range clients {
 			if c.Worktree == one.Path {
 				one.Clients = append(one.Clients, Client{Name: c.Name, Tool: c.Tool, At: c.At})

@@ -24,8 +24,8 @@ func (Reader) Name() string { return "github-stack" }
 func (g Reader) Files(r source.Repo) []string { return g.Pulls.Files(r) }
 
 // Read reads the stacks.
-func (g Reader) Read(_ context.Context, r source.Repo) (source.Record, error) {
-	list, err := g.Pulls.Read(r.CommonDir())
+func (g Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) {
+	list, err := g.Pulls.Read(ctx, r)
 	if err != nil {
 		return source.Record{}, err
 	}

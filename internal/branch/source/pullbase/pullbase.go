@@ -21,8 +21,8 @@ func (Reader) Name() string { return "pull-request" }
 func (p Reader) Files(r source.Repo) []string { return p.Pulls.Files(r) }
 
 // Read reads the chains.
-func (p Reader) Read(_ context.Context, r source.Repo) (source.Record, error) {
-	list, err := p.Pulls.Read(r.CommonDir())
+func (p Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) {
+	list, err := p.Pulls.Read(ctx, r)
 	if err != nil {
 		return source.Record{}, err
 	}

@@ -6,11 +6,13 @@
 package pulllist
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"github.com/copse-dev/copse/internal/branch/source"
@@ -32,6 +34,9 @@ type List struct {
 	Version int `json:"version"`
 	// Repository is the host, owner and name at GitHub.
 	Repository string `json:"repository"`
+	// Origin is a digest of the URL of origin when GitHub gave the list. A repository with another
+	// origin does not have these pull requests.
+	Origin string `json:"origin"`
 	// AsOf is when GitHub gave the list.
 	AsOf  time.Time `json:"as_of"`
 	Pulls []Pull    `json:"pulls"`
@@ -58,28 +63,46 @@ type Stack struct {
 // Dir is the directory of the files, one for each repository; "" for none.
 type Dir string
 
+// Repo is the repository whose pull requests they are.
+type Repo interface {
+	CommonDir() string
+	RemoteURL(ctx context.Context, name string) (string, error)
+}
+
 // Path returns the file of the repository with a git directory.
 func (d Dir) Path(commonDir string) string {
 	return userdir.Dir(d).Path(name(commonDir))
 }
 
-func name(commonDir string) string {
+func name(commonDir string) string { return digest(commonDir) + ".json" }
+
+func digest(text string) string {
 	const digits = 32
-	sum := sha256.Sum256([]byte(commonDir))
-	return hex.EncodeToString(sum[:])[:digits] + ".json"
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])[:digits]
 }
 
-// Files returns the file as a dependency of a record.
+// origin returns the digest of the URL of origin, "" without one.
+func origin(ctx context.Context, r Repo) string {
+	url, err := r.RemoteURL(ctx, "origin")
+	if err != nil {
+		return ""
+	}
+	return digest(url)
+}
+
+// Files returns the files that a record depends on: the list, and the configuration with the URL of
+// origin.
 func (d Dir) Files(r source.Repo) []string {
 	if d == "" {
 		return nil
 	}
-	return []string{d.Path(r.CommonDir())}
+	return []string{d.Path(r.CommonDir()), filepath.Join(r.CommonDir(), "config")}
 }
 
-// Read returns the stored list, an empty list if there is none.
-func (d Dir) Read(commonDir string) (List, error) {
-	data, err := userdir.Dir(d).Read(name(commonDir), maxFile)
+// Read returns the stored list, an empty list if there is none of the repository's origin.
+func (d Dir) Read(ctx context.Context, r Repo) (List, error) {
+	data, err := userdir.Dir(d).Read(name(r.CommonDir()), maxFile)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, userdir.ErrUnusable) {
 		return List{}, nil
 	}
@@ -90,7 +113,7 @@ func (d Dir) Read(commonDir string) (List, error) {
 	if err := source.JSON(data, &l); err != nil {
 		return List{}, errors.New("the list of open pull requests is damaged; `copse stack --fresh` replaces it")
 	}
-	if l.Version != version {
+	if l.Version != version || l.Origin != origin(ctx, r) {
 		return List{}, nil
 	}
 	l.Pulls = l.Pulls[:min(len(l.Pulls), MaxPulls)]
@@ -98,10 +121,11 @@ func (d Dir) Read(commonDir string) (List, error) {
 }
 
 // Write stores a list.
-func (d Dir) Write(commonDir string, l List) error {
+func (d Dir) Write(ctx context.Context, r Repo, l List) error {
 	if d == "" {
 		return nil
 	}
+	l.Origin = origin(ctx, r)
 	l.Version, l.Pulls = version, l.Pulls[:min(len(l.Pulls), MaxPulls)]
 	data, err := json.Marshal(l)
 	for err == nil && len(data) > maxFile { // nobody would read it
@@ -111,5 +135,5 @@ func (d Dir) Write(commonDir string, l List) error {
 	if err != nil {
 		return err
 	}
-	return userdir.Dir(d).Replace(name(commonDir), data)
+	return userdir.Dir(d).Replace(name(r.CommonDir()), data)
 }

@@ -1,12 +1,19 @@
 package pulllist_test
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/copse-dev/copse/internal/branch/source/pulllist"
 )
+
+type repo struct{}
+
+func (repo) CommonDir() string { return "/repo/.git" }
+
+func (repo) RemoteURL(context.Context, string) (string, error) { return "https://github.com/a/b", nil }
 
 // A list is never written larger than it is read.
 func TestLongNames(t *testing.T) {
@@ -16,10 +23,10 @@ func TestLongNames(t *testing.T) {
 	for range pulllist.MaxPulls {
 		l.Pulls = append(l.Pulls, pulllist.Pull{Number: 7, Head: strings.Repeat("h", 10_000)})
 	}
-	if err := dir.Write("/repo/.git", l); err != nil {
+	if err := dir.Write(t.Context(), repo{}, l); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := dir.Read("/repo/.git"); err != nil || len(got.Pulls) < 100 {
+	if got, err := dir.Read(t.Context(), repo{}); err != nil || len(got.Pulls) < 100 {
 		t.Errorf("%d pull requests: %v", len(got.Pulls), err)
 	}
 }

@@ -139,7 +139,7 @@ func TestPullRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.pulls.Write(repo.CommonDir(), list); err != nil {
+	if err := w.pulls.Write(t.Context(), repo, list); err != nil {
 		t.Fatal(err)
 	}
 	got, notes := w.join(t, nil)
@@ -160,9 +160,18 @@ func TestPullRequests(t *testing.T) {
 	if got, _ := w.join(t, nil); got["b"] != "main reflog" || got["a"] != "main reflog" {
 		t.Errorf("with another order, got %v", got)
 	}
+	// Another origin does not have these pull requests.
+	w.first = nil
+	w.Run(w.dir, "remote", "add", "origin", "https://github.com/other/fork")
+	if got, _ := w.join(t, nil); got["b"] != "main reflog" {
+		t.Errorf("with another origin, got %v", got)
+	}
+	w.Run(w.dir, "remote", "remove", "origin")
+	if got, _ := w.join(t, nil); got["b"] != "main github-stack" {
+		t.Errorf("with the former origin, got %v", got)
+	}
 	// A damaged list says so, and the others answer.
 	gittest.Write(t, w.pulls.Path(repo.CommonDir()), "{")
-	w.first = nil
 	if got, notes := w.join(t, nil); got["b"] != "main reflog" || len(notes) != 2 || !strings.Contains(notes[0], "damaged") {
 		t.Errorf("got %v, %q", got, notes)
 	}
