@@ -1,6 +1,7 @@
 package sidebranch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/override"
@@ -224,33 +226,59 @@ func (b *Branch) Has(ctx context.Context, c Commit) bool {
 	return err == nil
 }
 
+// maxLocked limits how often a push that found the remote's branch locked is tried.
+const maxLocked = 4
+
 // Push moves the branch of a remote to a commit. If it is not at from there, the error
 // is ErrMoved; other errors of the remote are an [*UnreachableError].
 func (b *Branch) Push(ctx context.Context, to Remote, commit, from Commit) error {
-	address := to.Push
-	if address == "" {
-		address = to.Fetch
-	}
+	address := cmp.Or(to.Push, to.Fetch)
 	other, err := b.side(ctx, address, "--"+receivePack, receivePack)
 	if err != nil {
 		return &UnreachableError{"push to", err}
 	}
+	for attempt := 1; ; attempt++ {
+		said, err := b.push(ctx, other, commit, from)
+		if err == nil {
+			return nil
+		}
+		if says(said, "stale info", "fetch first", "non-fast-forward") {
+			return ErrMoved
+		}
+		// Somebody is moving the branch, or a process that was killed there has locked it for good.
+		if !says(said, "cannot lock ref", "failed to update ref", "reference already exists", "incorrect old value") {
+			return &UnreachableError{"push to", err}
+		}
+		if reading, failed := b.side(ctx, address, "--upload-pack", "upload-pack"); failed == nil {
+			if theirs, failed := b.announced(ctx, reading); failed == nil && theirs != from {
+				return ErrMoved
+			}
+		}
+		if attempt == maxLocked {
+			return &UnreachableError{"push to", err}
+		}
+		select {
+		case <-time.After(time.Duration(attempt) * 100 * time.Millisecond):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (b *Branch) push(ctx context.Context, other side, commit, from Commit) (said string, err error) {
 	args := append([]string{
 		"push", "--quiet", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no",
 		"--force-with-lease=" + b.ref + ":" + string(from),
 	}, other.options...)
 	out, err := b.run(ctx, transfer, nil, append(args, "--", other.address, string(commit)+":"+b.ref), other.guards...)
-	if err == nil {
-		return nil
-	}
-	said := string(out)
+	said = string(out)
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
 		said += exit.Stderr
 	}
-	for _, sign := range []string{"stale info", "fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref", "reference already exists", "incorrect old value"} {
-		if strings.Contains(said, sign) {
-			return ErrMoved
-		}
-	}
-	return &UnreachableError{"push to", err}
+	return said, err
+}
+
+// says reports whether git has printed one of the signs.
+func says(said string, signs ...string) bool {
+	return slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(said, sign) })
 }

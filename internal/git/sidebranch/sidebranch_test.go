@@ -500,3 +500,24 @@ func TestManyNamesOfOneFile(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 }
+
+// A remote whose branch stays locked is not taken for one that somebody moves.
+func TestLockedAtRemote(t *testing.T) {
+	t.Parallel()
+	g, clone, remote := repository(t)
+	b, ctx, to := open(t, g, clone), t.Context(), sidebranch.Remote{Fetch: remote}
+	first, err := b.Commit(ctx, sidebranch.Tree{"a.md": "a"}, "First")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock := filepath.Join(remote, "refs", "heads", name+".lock")
+	gittest.Write(t, lock, "")
+	err = b.Push(ctx, to, first, "")
+	if _, ok := errors.AsType[*sidebranch.UnreachableError](err); !ok || !strings.Contains(err.Error(), "cannot lock ref") {
+		t.Errorf("got %v", err)
+	}
+	time.AfterFunc(300*time.Millisecond, func() { _ = os.Remove(lock) })
+	if err := b.Push(ctx, to, first, ""); err != nil {
+		t.Error(err)
+	}
+}

@@ -111,6 +111,13 @@ func TestRetitled(t *testing.T) {
 			t.Errorf("%v: %t, want %t", titles, got, want)
 		}
 	}
+	ask, calls := repo.Retitled(t.Context()), 0
+	for ask(born, [2]item.ID{1, 1}, [2]string{"one", "one"}) && calls <= 100 {
+		calls++
+	}
+	if calls != 100 {
+		t.Errorf("one merge reads the history of %d items", calls)
+	}
 }
 
 // An item can have another number where its change is copied to: both files are read.

@@ -10,11 +10,20 @@ import (
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
+// maxRetitled is the maximum number of items whose history one merge reads. Only copies of the same
+// item with different titles need it.
+const maxRetitled = 100
+
 // Retitled reports whether an item had two titles one after the other, according to the commits of
 // the repository that changed the title in the file of one of its numbers. It is for the Options of
-// a merge.
+// a merge, which calls it in one goroutine. After maxRetitled calls, it reports that the titles are
+// those of two items: each call reads the history of a file.
 func (r *Repo) Retitled(ctx context.Context) func(created string, ids [2]item.ID, titles [2]string) bool {
+	left := maxRetitled
 	return func(created string, ids [2]item.ID, titles [2]string) bool {
+		if left--; left < 0 {
+			return false
+		}
 		edits, err := r.titleEdits(ctx, created, ids)
 		if err != nil {
 			return false // without history, two stay two

@@ -44,12 +44,20 @@ func readable(name, text string) bool {
 	return err == nil
 }
 
+// maxMarked is the maximum number of files with marks whose merge is looked for at once: each takes
+// several runs of git. The next repair finds the others.
+const maxMarked = 100
+
 // marked merges again what git committed with the marks of a conflict.
 func (m *merging) marked(repo *gitmerge.Repo) error {
+	left := maxMarked
 	for _, name := range slices.Sorted(maps.Keys(m.tree)) {
 		text, here := m.tree[name]
 		if !here || !isMarked(name, text) {
 			continue
+		}
+		if left--; left < 0 {
+			return nil
 		}
 		past, err := repo.Marked(m.ctx, name, text)
 		if err != nil {
