@@ -406,6 +406,7 @@ func (v *visitor) post(ctx context.Context, address string) error {
 	go func() {
 		err := mcptext.Bridge(ctx, address, nil, in, out)
 		out.CloseWithError(err)
+		in.CloseWithError(err) // nobody reads the next request
 		ended <- err
 	}()
 	lines := bufio.NewReader(answers)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -21,6 +22,7 @@ import (
 
 // lab has what all repositories of a test run share.
 type lab struct {
+	t *testing.T
 	// bin has copse, tic and twig-mcp, built without the race detector.
 	bin string
 	// template is a repository with a home directory, to be copied.
@@ -28,13 +30,16 @@ type lab struct {
 	env      []string
 }
 
+// largestCrowd is the largest number of vectors in one crowd.
+const largestCrowd = 30
+
 // firstDoomed is the item before those that servers delete.
 const firstDoomed = 3
 
 // newLab builds the programs, starts the services of the user and makes the template.
 func newLab(t *testing.T) *lab {
 	t.Helper()
-	l := &lab{bin: t.TempDir(), template: t.TempDir()}
+	l := &lab{t: t, bin: t.TempDir(), template: t.TempDir()}
 	program := filepath.Join(l.bin, "copse")
 	if err := built.Build(t.Context(), program, "./programs"); err != nil {
 		t.Fatal(err)
@@ -79,6 +84,9 @@ func newLab(t *testing.T) *lab {
 	r.outside("home/.netrc", "machine "+strings.TrimPrefix(tracker.URL, "http://")+" login ada@example.com password t0ken\n")
 	r.file("a.txt", "one\ntwo\n")
 	r.file("docs/b.txt", "b\n")
+	for i := 1; i < largestCrowd; i++ {
+		r.file(fmt.Sprintf("f%d.txt", i), "f\n")
+	}
 	r.file("justfile", "# Say hello\nhello:\n    @echo hello\n")
 	run(t, r.path("sub"), r.environ(), `git init -q; echo s >s.txt; git add .; git commit -qm s`)
 	run(t, r.root(), r.environ(), `
@@ -136,8 +144,10 @@ type repo struct {
 	// listener stands for a host that the repository names.
 	listener net.Listener
 	contacts atomic.Int64
-	// keys are the configuration keys that were planted.
-	keys []string
+	// planted are the names of the vectors, and mark is part of all names that the one that is being
+	// planted gives: "" for the first one.
+	planted []string
+	mark    string
 	// extra is what a vector adds to the user's environment.
 	extra []string
 }
@@ -145,7 +155,10 @@ type repo struct {
 // newRepo copies the template.
 func newRepo(t *testing.T, l *lab) *repo {
 	t.Helper()
-	r := &repo{t: t, lab: l, base: t.TempDir()}
+	// The path of a socket is below it. A directory of the subtest would have the vector's name in its path,
+	// and copse up refuses a socket with a long path.
+	r := &repo{t: t, lab: l, base: l.t.TempDir()}
+	t.Cleanup(func() { _ = os.RemoveAll(r.base) })
 	// The copies have times other than the index says, so that git looks at each file.
 	if err := os.CopyFS(r.base, os.DirFS(l.template)); err != nil {
 		t.Fatal(err)
@@ -174,6 +187,25 @@ func newRepo(t *testing.T, l *lab) *repo {
 	return r
 }
 
+// plant plants vectors beside each other. What planting them has woken does not count.
+func (r *repo) plant(members ...vector) {
+	r.t.Helper()
+	for _, v := range members {
+		r.mark = mark(len(r.planted))
+		r.planted = append(r.planted, v.name)
+		v.plant(r)
+	}
+	r.woken()
+}
+
+// mark returns the mark of the vector that is planted after i others.
+func mark(i int) string {
+	if i == 0 {
+		return ""
+	}
+	return strconv.Itoa(i)
+}
+
 func (r *repo) path(name string) string { return filepath.Join(r.base, filepath.FromSlash(name)) }
 func (r *repo) root() string            { return r.path("root") }
 func (r *repo) home() string            { return r.path("home") }
@@ -189,6 +221,29 @@ func (r *repo) environ() []string {
 
 // file writes a file of the repository.
 func (r *repo) file(name, text string) { r.outside("root/"+name, text) }
+
+// add adds lines to a file of the repository, which may be new.
+func (r *repo) add(name, lines string) {
+	r.t.Helper()
+	f, err := os.OpenFile(r.path("root/"+name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	_, err = f.WriteString(lines)
+	if err := errors.Join(err, f.Close()); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// text returns the text of a file of the repository.
+func (r *repo) text(name string) string {
+	r.t.Helper()
+	text, err := os.ReadFile(r.path("root/" + name))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(text)
+}
 
 // outside writes a file beside the repository.
 func (r *repo) outside(name, text string) {
@@ -221,7 +276,23 @@ func (r *repo) do(script string) {
 	run(r.t, r.root(), r.environ(), script)
 }
 
-func (r *repo) canary() string { return r.path("canary") }
+// canary is the file of the vector that is being planted.
+func (r *repo) canary() string { return r.path("canary" + r.mark) }
+
+// filter returns the name of a filter, and the files that have it: all of them, or one of the
+// template's where other vectors have been planted already.
+func (r *repo) filter() (driver, files string) {
+	if r.mark == "" {
+		return "x", "*"
+	}
+	return "x" + r.mark, "f" + r.mark + ".txt"
+}
+
+// filtered gives files a filter, in the .gitattributes of the repository.
+func (r *repo) filtered() {
+	driver, files := r.filter()
+	r.add(".gitattributes", files+" filter="+driver+"\n")
+}
 
 // touch returns a shell command that wakes the canary.
 func (r *repo) touch() string { return "touch '" + r.canary() + "'" }
@@ -243,7 +314,6 @@ func (r *repo) config(key, value string) { r.configIn("root/.git/config", key, v
 // configIn adds a key to a configuration file.
 func (r *repo) configIn(file, key, value string) {
 	r.t.Helper()
-	r.keys = append(r.keys, key)
 	first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.')
 	section := key[:first]
 	if first != last {
@@ -265,17 +335,28 @@ func (r *repo) configIn(file, key, value string) {
 
 const connected = "a connection was opened"
 
-// woken reports what has woken the canary since the last time, "" for nothing.
+// woken reports what has woken a canary since the last time, "" for nothing.
 func (r *repo) woken() string {
 	var what []string
-	if err := os.Remove(r.canary()); err == nil {
-		what = append(what, "a program ran")
+	for i, name := range r.planted {
+		if os.Remove(r.path("canary"+mark(i))) == nil {
+			what = append(what, ran(name))
+		}
+	}
+	// A vector that is a name can say only the last part of the path.
+	for _, dir := range []string{"root", "root/docs", "linked", "home"} {
+		if os.Remove(r.path(dir+"/canary")) == nil {
+			what = append(what, ran(dir))
+		}
 	}
 	if r.contacts.Swap(0) > 0 {
 		what = append(what, connected)
 	}
 	return strings.Join(what, " and ")
 }
+
+// ran says that a vector's program ran, or one in a directory.
+func ran(where string) string { return "a program ran (" + where + ")" }
 
 // link makes a symbolic link in the repository in place of a file.
 func (r *repo) link(name, target string) {

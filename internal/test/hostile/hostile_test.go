@@ -1,9 +1,10 @@
 package hostile
 
 import (
-	"fmt"
+	"cmp"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ var known = map[string]bool{}
 
 // everyNth is the share of the vectors that a plain "go test" tries: all of them take
 // minutes of processor time. Where nothing may be skipped, as in CI, all are tried.
-const everyNth = 24
+const everyNth = 12
 
 // TestNothingInARepositoryRuns tries every entry point in a copy of a repository for each
 // vector, and first in one that is not hostile, where each entry point must do its work:
@@ -46,29 +47,57 @@ func TestNothingInARepositoryRuns(t *testing.T) {
 	halves := os.Getenv("COPSE_TEST_HOSTILE") == ""
 	var live, dormant, tried atomic.Int64
 	t.Run("vectors", func(t *testing.T) {
-		for i, v := range vectors() {
-			if !all && i%everyNth != 0 || known[v.name] {
+		for i, members := range crowds(vectors()) {
+			members = slices.DeleteFunc(members, func(v vector) bool { return known[v.name] })
+			if !all && i%everyNth != 0 || len(members) == 0 {
 				continue
 			}
-			t.Run(v.name, func(t *testing.T) {
+			t.Run(cmp.Or(members[0].crowd, members[0].name), func(t *testing.T) {
 				t.Parallel()
-				if v.needs != "" {
-					if _, err := xec.Env(l.env).LookPath(v.needs); err != nil {
-						need.Skip(t, v.needs+" is not installed")
+				members := slices.DeleteFunc(members, func(v vector) bool { return !has(t, l, v.needs) })
+				if len(members) == 0 {
+					t.Skip("nothing that it needs is installed")
+				}
+				var found []vector
+				for _, v := range members {
+					switch {
+					case v.control == "" && v.dormant == "":
+						t.Error(v.name + " has neither a control nor a reason for having none")
+						continue
+					case v.control == "":
+						dormant.Add(1)
+					case prove(t, l, v, members):
+						live.Add(1)
+					default:
+						continue
 					}
+					found = append(found, v)
 				}
-				if prove(t, l, v) {
-					live.Add(1)
-				} else {
-					dormant.Add(1)
+				if members = found; len(members) == 0 {
+					t.Skip("what is installed here runs none of it")
 				}
-				tried.Add(int64(attack(t, l, v, halves, i%2 == 0)))
+				// A crowd is tried with all tools over both transports.
+				entries := attack(t, l, members, halves && len(members) == 1, i%2 == 0)
+				tried.Add(int64(entries * len(members)))
 			})
 		}
 	})
 	n := live.Load() + dormant.Load()
 	t.Logf("%d vectors (%d live, %d dormant here) × %d entry points: %d attempts",
 		n, live.Load(), dormant.Load(), tried.Load()/max(n, 1), tried.Load())
+}
+
+// has reports whether a program is installed; "" always is.
+func has(t *testing.T, l *lab, program string) bool {
+	t.Helper()
+	if program == "" {
+		return true
+	}
+	_, err := xec.Env(l.env).LookPath(program)
+	if err != nil && need.All() {
+		t.Error(program + " is not installed")
+	}
+	return err == nil
 }
 
 // harmless tries every entry point where nothing is planted.
@@ -88,41 +117,45 @@ func harmless(t *testing.T, l *lab) {
 	}
 }
 
-// prove shows that a vector is live: that the canary wakes when a person uses git or just
-// as always. It reports false for a vector that says why it has no such proof.
-func prove(t *testing.T, l *lab, v vector) bool {
+// prove shows that a vector is live beside others: that its canary wakes when a person uses git or just
+// as always.
+func prove(t *testing.T, l *lab, v vector, members []vector) bool {
 	t.Helper()
-	if v.control == "" {
-		if v.dormant == "" {
-			t.Fatal("the vector has neither a control nor a reason for having none")
-		}
-		return false
-	}
 	r := newRepo(t, l)
-	v.plant(r)
-	r.woken() // planting may wake it
-	said, _ := shell(t.Context(), filepath.Join(r.root(), filepath.FromSlash(v.from)), r.environ(), v.control)
-	if r.woken() == "" {
-		need.Skip(t, fmt.Sprintf("what is installed here does not run it: %s\n%s", v.control, said))
+	r.plant(members...)
+	control := strings.ReplaceAll(v.control, "{mark}", mark(slices.Index(r.planted, v.name)))
+	said, _ := shell(t.Context(), filepath.Join(r.root(), filepath.FromSlash(v.from)), r.environ(), control)
+	what := r.woken()
+	if strings.Contains(what, ran(v.name)) || strings.Contains(what, connected) {
+		return true
 	}
-	return true
+	report := t.Logf
+	if need.All() {
+		report = t.Errorf
+	}
+	report("%s: what is installed here does not run it: %s\n%s%s", v.name, control, said, what)
+	return false
 }
 
 // attack tries every entry point and returns how many there are. See halves and second of visitor.
-func attack(t *testing.T, l *lab, planted vector, halves, second bool) (entries int) {
+func attack(t *testing.T, l *lab, members []vector, halves, second bool) (entries int) {
 	t.Helper()
 	r := newRepo(t, l)
-	planted.plant(r)
-	r.woken()
+	r.plant(members...)
 	recipe := "hello"
-	if planted.byName {
+	if members[0].byName {
 		recipe = "no-such-task"
 	}
-	from := filepath.Join(r.root(), filepath.FromSlash(planted.from))
+	from := filepath.Join(r.root(), filepath.FromSlash(members[0].from))
+	_, err := xec.Env(l.env).LookPath("just")
+	complete := err == nil // otherwise, the tasks fail everywhere
 	v := &visitor{r: r, from: from, recipe: recipe, doomed: firstDoomed, halves: halves, second: second, tried: func(a attempt) {
 		entries++
 		if what := r.woken(); what != "" && (!a.connects || what != connected) {
 			t.Errorf("%s: %s", a.entry, what)
+		}
+		if len(members) > 1 && complete && a.failed != "" && (!members[0].byName || !noTask.MatchString(a.failed)) {
+			t.Errorf("%s fails here, so one vector may hide another: %s", a.entry, a.failed)
 		}
 	}}
 	if err := v.all(t.Context()); err != nil {
@@ -132,6 +165,25 @@ func attack(t *testing.T, l *lab, planted vector, halves, second bool) (entries 
 		t.Errorf("after the last entry point: %s", what)
 	}
 	return entries
+}
+
+// noTask is what copse says of the task that is not there, and of its run.
+var noTask = regexp.MustCompile(`There is no task \\*"no-such-task|There is no recorded task run`)
+
+// The vectors of a crowd are tried from the same directory, with the same task, and in the same
+// environment.
+func TestCrowds(t *testing.T) {
+	t.Parallel()
+	for _, members := range crowds(vectors()) {
+		if len(members) > largestCrowd {
+			t.Errorf("%s has %d vectors, of at most %d", members[0].crowd, len(members), largestCrowd)
+		}
+		for _, v := range members {
+			if v.from != members[0].from || v.byName != members[0].byName {
+				t.Errorf("%s cannot be in the crowd of %s", v.name, members[0].name)
+			}
+		}
+	}
 }
 
 // Two servers together are asked for each tool, whichever half is first.
