@@ -24,11 +24,11 @@ const (
 	itemsMemory = 60 // MiB
 )
 
-// workItems measures the tracker with 10,000 and 100,000 items of 1 KB.
-func workItems(ctx context.Context, work string, floor, copse []string, rounds int) ([]report.Row, error) {
+// workItems measures the tracker with some numbers of items of 1 KB: 10,000, and ten times as many.
+func workItems(ctx context.Context, work string, floor, copse []string, rounds int, sizes []int) ([]report.Row, error) {
 	var rows []report.Row
 	var small []report.Row
-	for _, n := range []int{10_000, 100_000} {
+	for _, n := range sizes {
 		dir := filepath.Join(work, fmt.Sprintf("items-%d", n))
 		if err := fixture.Items(dir, n); err != nil {
 			return nil, err

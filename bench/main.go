@@ -38,10 +38,23 @@ type options struct {
 	originals map[string]string
 }
 
+// sizes are those of what some parts measure.
+type sizes struct {
+	items, branches []int
+	files           int
+}
+
+func (o options) sizes() sizes {
+	if o.short {
+		return sizes{items: []int{10_000}, branches: []int{1_000}, files: 10_000}
+	}
+	return sizes{items: []int{10_000, 100_000}, branches: []int{1_000, 10_000}, files: 100_000}
+}
+
 func main() {
 	o := options{originals: make(map[string]string)}
 	flag.IntVar(&o.rounds, "rounds", 200, "how often each call is made")
-	flag.BoolVar(&o.short, "short", false, "leave out what takes minutes: growth beyond 1,000")
+	flag.BoolVar(&o.short, "short", false, "leave out what takes minutes: growth beyond 1,000, 100,000 items, the page of 10,000 branches, and nine tenths of the files")
 	flag.StringVar(&o.only, "only", "", "measure only the `part` of this name: start, prompt, calls, branches, items, database, commands, files, search, stacks, http, page, peers, growth")
 	flag.Func("original", "an original program to compare with, as `NAME=PROGRAM`: twig-mcp, tic, climpt, rstn", func(text string) error {
 		name, path, ok := strings.Cut(text, "=")
@@ -144,7 +157,10 @@ func budgets(ctx context.Context, work string, floor, copse []string, o options,
 	// cannot be trusted yet. A repository that people work in is older.
 	time.Sleep(measure.Settle)
 
-	few := max(o.rounds/5, 10)
+	few, sizes := max(o.rounds/5, 10), o.sizes()
+	if o.short {
+		few = max(o.rounds/5, 3)
+	}
 	var (
 		rows   []report.Row
 		failed error
@@ -157,14 +173,16 @@ func budgets(ctx context.Context, work string, floor, copse []string, o options,
 		{"prompt", func() ([]report.Row, error) { return promptLine(ctx, small, copse[0], few) }},
 		{"calls", func() ([]report.Row, error) { return calls(ctx, small, floor, copse, o.rounds) }},
 		{"branches", func() ([]report.Row, error) { return tenThousand(ctx, large, copse, o.originals["twig-mcp"], few) }},
-		{"items", func() ([]report.Row, error) { return workItems(ctx, work, floor, copse, few) }},
+		{"items", func() ([]report.Row, error) { return workItems(ctx, work, floor, copse, few, sizes.items) }},
 		{"database", func() ([]report.Row, error) { return database.Measure(ctx, work, copse, few) }},
 		{"commands", func() ([]report.Row, error) { return promptCommands(ctx, work, floor, copse, few) }},
-		{"files", func() ([]report.Row, error) { return workspaceFiles(ctx, work, floor, copse, few) }},
-		{"search", func() ([]report.Row, error) { return searching(ctx, work, copse, max(few/4, 5)) }},
+		{"files", func() ([]report.Row, error) { return workspaceFiles(ctx, work, floor, copse, few, sizes.files) }},
+		{"search", func() ([]report.Row, error) { return searching(ctx, work, copse, max(few/4, min(few, 5)), sizes.files) }},
 		{"stacks", func() ([]report.Row, error) { return stacks(ctx, work, copse, few) }},
 		{"http", func() ([]report.Row, error) { return overHTTP(ctx, work, copse[0], o.rounds) }},
-		{"page", func() ([]report.Row, error) { return browser.Measure(ctx, work, copse[0], o.rounds/10) }},
+		{"page", func() ([]report.Row, error) {
+			return browser.Measure(ctx, work, copse[0], max(o.rounds/10, min(few, 10)), sizes.branches)
+		}},
 	} {
 		if !wanted(part.name) {
 			continue

@@ -38,18 +38,18 @@ func typed() []string {
 	return all
 }
 
-// searching measures the search across kinds over 10,000 items and 100,000 files: as a tool,
+// searching measures the search across kinds over 10,000 items and some files: as a tool,
 // and as the page that shows hits as one types. The slowest letter counts.
-func searching(ctx context.Context, work string, copse []string, rounds int) ([]report.Row, error) {
+func searching(ctx context.Context, work string, copse []string, rounds, files int) ([]report.Row, error) {
 	dir := filepath.Join(work, "searched")
-	if err := fixture.Files(ctx, dir, 100_000); err != nil {
+	if err := fixture.Files(ctx, dir, files); err != nil {
 		return nil, err
 	}
 	if err := fixture.Items(dir, 10_000); err != nil {
 		return nil, err
 	}
 	time.Sleep(measure.Settle)
-	const name = "10,000 items and 100,000 files: "
+	name := "10,000 items and " + report.Thousands(files) + " files: "
 	s, err := stdio.Spawn(ctx, dir, copse...)
 	if err != nil {
 		return nil, err

@@ -14,14 +14,14 @@ import (
 )
 
 // workspaceFiles measures files, beside the echo and the reference filesystem server,
-// and a project of 100,000 files.
-func workspaceFiles(ctx context.Context, work string, floor, copse []string, rounds int) ([]report.Row, error) {
+// and a project of a given number of files.
+func workspaceFiles(ctx context.Context, work string, floor, copse []string, rounds, files int) ([]report.Row, error) {
 	dir := filepath.Join(work, "files")
 	if err := fixture.Files(ctx, dir, 2000); err != nil {
 		return nil, err
 	}
 	huge := filepath.Join(work, "huge")
-	if err := fixture.Files(ctx, huge, 100_000); err != nil {
+	if err := fixture.Files(ctx, huge, files); err != nil {
 		return nil, err
 	}
 	time.Sleep(measure.Settle)
@@ -48,6 +48,7 @@ func workspaceFiles(ctx context.Context, work string, floor, copse []string, rou
 	} else {
 		rows = append(rows, report.LeftOut("files", "the reference filesystem server is not installed; run npm ci in internal/test/clients"))
 	}
+	name := report.Thousands(files) + " files: "
 	s, err := stdio.Spawn(ctx, huge, copse...)
 	if err != nil {
 		return nil, err
@@ -56,17 +57,17 @@ func workspaceFiles(ctx context.Context, work string, floor, copse []string, rou
 		what, tool, args string
 		budget           float64
 	}{
-		{"100,000 files: get_project_context", "get_project_context", "{}", 400},
-		{"100,000 files: search_all", "search_all", `{"query":"sub file"}`, 30},
-		{"100,000 files: list_directory, depth 5", "list_directory", `{"path":".","depth":5}`, 150},
+		{"get_project_context", "get_project_context", "{}", 400},
+		{"search_all", "search_all", `{"query":"sub file"}`, 30},
+		{"list_directory, depth 5", "list_directory", `{"path":".","depth":5}`, 150},
 	} {
-		took, err := measure.Repeat(s, max(rounds/4, 5), c.tool, func(int) string { return c.args })
+		took, err := measure.Repeat(s, max(rounds/4, min(rounds, 5)), c.tool, func(int) string { return c.args })
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, report.Limit(c.what, "ms", report.Milliseconds(took), c.budget))
+		rows = append(rows, report.Limit(name+c.what, "ms", report.Milliseconds(took), c.budget))
 	}
-	rows = append(rows, report.Row{What: "100,000 files: memory", Unit: "MiB", Value: s.Memory(), Within: true})
+	rows = append(rows, report.Row{What: name + "memory", Unit: "MiB", Value: s.Memory(), Within: true})
 	return rows, s.Stop()
 }
 

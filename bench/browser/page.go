@@ -28,11 +28,11 @@ import (
 )
 
 // Measure measures the local page: in Chromium what a person waits for and feels, and beside it
-// what pages cost that stay open.
-func Measure(ctx context.Context, work, copse string, rounds int) ([]report.Row, error) {
+// what pages cost that stay open. sizes are the numbers of branches.
+func Measure(ctx context.Context, work, copse string, rounds int, sizes []int) ([]report.Row, error) {
 	var rows []report.Row
-	for _, n := range []int{1_000, 10_000} {
-		more, err := openPage(ctx, filepath.Join(work, fmt.Sprintf("page-%d", n)), copse, n, max(rounds, 10))
+	for _, n := range sizes {
+		more, err := openPage(ctx, filepath.Join(work, fmt.Sprintf("page-%d", n)), copse, n, rounds)
 		if err != nil {
 			return nil, err
 		}
