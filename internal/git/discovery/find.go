@@ -181,8 +181,8 @@ func Unreadable(path string, err error) error {
 	if IsSpecial(err) {
 		return &BrokenError{Path: path, Problem: err.Error(), Remedy: "remove it, or restore git's file there"}
 	}
-	if slow, ok := errors.AsType[*hazard.PatternsError](err); ok {
-		return &BrokenError{Path: path, Problem: "prevents git from finishing: " + slow.Problem, Remedy: "remove patterns from it"}
+	if content, ok := errors.AsType[*hazard.ContentError](err); ok {
+		return &BrokenError{Path: path, Problem: content.Problem, Remedy: content.Remedy}
 	}
 	return &BrokenError{
 		Path: path, Problem: "cannot be read", Err: err,

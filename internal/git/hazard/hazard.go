@@ -70,8 +70,8 @@ var (
 		"config", "config.worktree", "index",
 		"info/attributes", "info/exclude", "info/sparse-checkout",
 	}
-	worktreeDirs = []string{"refs", "rebase-merge", "rebase-apply", "sequencer"}
-	commonDirs   = []string{"refs", "remotes", "branches"}
+	worktreeDirs = []file{{"refs", small}, {"rebase-merge", small}, {"rebase-apply", small}, {"sequencer", small}, {"logs", large}}
+	commonDirs   = []file{{"refs", small}, {"remotes", small}, {"branches", small}, {"logs", large}}
 	rootFiles    = []string{".gitattributes", ".gitignore", ".gitmodules", ".mailmap"}
 )
 
@@ -132,8 +132,8 @@ func (c *Checker) Check(l Layout) error {
 	return alternates(filepath.Join(l.CommonDir, "objects"), 0)
 }
 
-// dir checks one of git's directories.
-func (c *Checker) dir(path string, files []file, dirs []string) error {
+// dir checks one of git's directories. The limit of a directory in it is that of each file there.
+func (c *Checker) dir(path string, files, dirs []file) error {
 	for _, f := range files {
 		check := c.own
 		if slices.Contains(linkable, f.name) {
@@ -143,9 +143,9 @@ func (c *Checker) dir(path string, files []file, dirs []string) error {
 			return err
 		}
 	}
-	left := maxEntries
-	for _, name := range dirs {
-		if err := c.tree(filepath.Join(path, name), 0, &left); err != nil {
+	for _, d := range dirs {
+		left := maxEntries
+		if err := c.tree(filepath.Join(path, d.name), d.limit, 0, &left); err != nil {
 			return err
 		}
 	}
@@ -178,8 +178,8 @@ func (c *Checker) worktrees(path, own string) error {
 		if dir == own {
 			continue
 		}
-		for _, name := range []string{"HEAD", "commondir", "gitdir", "locked", "config.worktree"} {
-			if err := c.own(filepath.Join(dir, name), small); err != nil {
+		for _, f := range []file{{"HEAD", small}, {"commondir", small}, {"gitdir", small}, {"locked", small}, {"config.worktree", small}, {"logs/HEAD", large}} {
+			if err := c.own(filepath.Join(dir, f.name), f.limit); err != nil {
 				return err
 			}
 		}
@@ -187,8 +187,8 @@ func (c *Checker) worktrees(path, own string) error {
 	return nil
 }
 
-// tree checks the files of a directory and its subdirectories, each of which must be small.
-func (c *Checker) tree(path string, depth int, left *int) error {
+// tree checks the files of a directory and its subdirectories, each of which has at most limit bytes.
+func (c *Checker) tree(path string, limit int64, depth int, left *int) error {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
 		return nil //nolint:nilerr // there is none, or git reports the problem
@@ -199,7 +199,7 @@ func (c *Checker) tree(path string, depth int, left *int) error {
 	at, signature := time.Now(), cachedfile.SignatureOf(info)
 	known, ok := c.free[path]
 	if !ok || known.signature != signature {
-		below, err := c.list(path, left)
+		below, err := c.list(path, limit, left)
 		if err != nil {
 			return err
 		}
@@ -209,7 +209,7 @@ func (c *Checker) tree(path string, depth int, left *int) error {
 		}
 	}
 	for _, name := range known.below {
-		if err := c.tree(filepath.Join(path, name), depth+1, left); err != nil {
+		if err := c.tree(filepath.Join(path, name), limit, depth+1, left); err != nil {
 			return err
 		}
 	}
@@ -217,7 +217,7 @@ func (c *Checker) tree(path string, depth int, left *int) error {
 }
 
 // list checks the entries of one directory, and returns the names of the directories.
-func (c *Checker) list(path string, left *int) (below []string, err error) {
+func (c *Checker) list(path string, limit int64, left *int) (below []string, err error) {
 	dir, err := os.OpenFile(path, regular.Flags, 0)
 	if err != nil {
 		return nil, nil
@@ -240,7 +240,7 @@ func (c *Checker) list(path string, left *int) (below []string, err error) {
 					return nil, err
 				}
 			}
-			if err := look(name, small); err != nil {
+			if err := look(name, limit); err != nil {
 				return nil, err
 			}
 		}
@@ -252,9 +252,9 @@ func (c *Checker) list(path string, left *int) (below []string, err error) {
 
 // alternates checks the lists of other object directories, which name each other.
 func alternates(objects string, depth int) error {
-	const maxNesting, maxPaths = 5, 100                      // the first is git's
-	path := objects + filepath.FromSlash("/info/alternates") // not cleaned: git follows links first
-	text, err := regular.Read(path, small)
+	const maxNesting, maxPaths = 5, 100                        // the first is git's
+	listed := objects + filepath.FromSlash("/info/alternates") // not cleaned: git follows links first
+	text, err := regular.Read(listed, small)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -266,9 +266,12 @@ func alternates(objects string, depth int) error {
 	}
 	paths := lines(text)
 	if len(paths) > maxPaths {
-		return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it names more than %d object directories", maxPaths)}
+		return &fs.PathError{Op: "read", Path: listed, Err: &ContentError{fmt.Sprintf("names more than %d object directories", maxPaths), "remove some of them"}}
 	}
 	for _, path := range paths {
+		if path[0] == '"' {
+			return &fs.PathError{Op: "read", Path: listed, Err: &ContentError{"has a path in quotation marks", "write the path without quotation marks"}}
+		}
 		if !filepath.IsAbs(path) {
 			path = objects + string(filepath.Separator) + path
 		}

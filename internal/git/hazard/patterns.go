@@ -10,10 +10,11 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// PatternsError reports files of patterns that take git too long to compare with names.
-type PatternsError struct{ Problem string }
+// ContentError reports a file that git would take too long to read, or with which it would read files
+// that are not checked.
+type ContentError struct{ Problem, Remedy string }
 
-func (e *PatternsError) Error() string { return e.Problem }
+func (e *ContentError) Error() string { return e.Problem }
 
 const (
 	// maxEffort limits the effort of comparing one name with all patterns.
@@ -49,11 +50,11 @@ func count(pattern string) stars {
 	return s
 }
 
-// add adds the patterns of a file. It returns an error if the effort is too large.
+// add adds the patterns of a file. It returns an error if the file, or the effort, is too large.
 func (e *effort) add(path string) error {
 	text, err := regular.Read(path, medium)
 	if err != nil {
-		return nil // look reports what is special, and git the rest
+		return special(err)
 	}
 	for line := range bytes.Lines(text) {
 		if line[0] == '#' {
@@ -82,7 +83,7 @@ func (e *effort) pattern(path string, s stars) error {
 
 // Settings examines the keys and values of the configuration at path, which git compares with the
 // branch and with paths each time it starts: the conditions of includes, for example. It returns a
-// [*PatternsError] in an [*fs.PathError] if that takes git too long.
+// [*ContentError] in an [*fs.PathError] if that takes git too long.
 func Settings(path string, cfg gitconfig.Config) error {
 	var e effort
 	for _, setting := range cfg {
@@ -99,5 +100,5 @@ func Settings(path string, cfg gitconfig.Config) error {
 }
 
 func patterns(path, problem string) error {
-	return &fs.PathError{Op: "compare", Path: path, Err: &PatternsError{problem}}
+	return &fs.PathError{Op: "compare", Path: path, Err: &ContentError{"prevents git from finishing: " + problem, "remove patterns from it"}}
 }

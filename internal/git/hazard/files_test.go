@@ -1,0 +1,66 @@
+package hazard_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/git/hazard"
+	"github.com/copse-dev/copse/internal/regular"
+)
+
+// sparse creates a file of a size that takes no space.
+func sparse(t *testing.T, path string, size int64) {
+	t.Helper()
+	err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600))
+	if err = errors.Join(err, os.Truncate(path, size)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Git reads a file of patterns in any directory, however large it is.
+func TestLargePatternsBelow(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{".gitignore", ".gitattributes"} {
+		root := t.TempDir()
+		sparse(t, filepath.Join(root, "a", "b", name), 16<<20+1)
+		err := hazard.Search(t.Context(), hazard.Layout{GitDir: filepath.Join(root, ".git"), CommonDir: filepath.Join(root, ".git"), Root: root})
+		if _, ok := errors.AsType[*regular.TooLargeError](err); !ok || !strings.Contains(err.Error(), filepath.Join("a", "b", name)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Git reads the lines of a reflog as a whole, and one can have any length.
+func TestLargeLogs(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"logs/refs/heads/main", "logs/refs/stash", "worktrees/a/logs/HEAD", "logs/HEAD"} {
+		dir := t.TempDir()
+		sparse(t, filepath.Join(dir, filepath.FromSlash(name)), 2<<20)
+		layout := hazard.Layout{GitDir: dir, CommonDir: dir}
+		if err := new(hazard.Checker).Check(layout); err != nil {
+			t.Errorf("%s of 2 MiB: %v", name, err)
+		}
+		sparse(t, filepath.Join(dir, filepath.FromSlash(name)), 512<<20+1)
+		if _, ok := errors.AsType[*regular.TooLargeError](new(hazard.Checker).Check(layout)); !ok {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// Git reads a line in quotation marks as the path without them, with escapes.
+func TestQuotedAlternates(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	list := filepath.Join(dir, "objects", "info", "alternates")
+	for text, refused := range map[string]bool{"# a\n/x/a\n../a\n": false, "/x/a\n\"/x/\\141\"\n": true} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(list), 0o700), os.WriteFile(list, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if err := new(hazard.Checker).Check(hazard.Layout{GitDir: dir, CommonDir: dir}); (err != nil) != refused || refused && !strings.Contains(err.Error(), list) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
