@@ -3,6 +3,7 @@ package branches
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/branch"
@@ -124,11 +125,14 @@ func (t *Tools) details(ctx context.Context) []foreign.Line {
 // BranchContextPrompt shows one branch, the current one if name is empty, and requests a
 // description.
 func (t *Tools) BranchContextPrompt(ctx context.Context, name string) string {
-	if name = cmp.Or(name, t.branches.Checked(ctx)); name == "" {
+	current := t.branches.Checked(ctx)
+	if name = cmp.Or(name, current); name == "" {
 		return noBranch
 	}
 	lines := []foreign.Line{foreign.Own("Branch: ").Name(name)}
-	if state, err := t.branches.State(ctx); err == nil {
+	if names, err := t.branches.Names(ctx); err == nil && name != current && !slices.Contains(names, name) {
+		lines = append(lines, foreign.Own("There is no branch with this name, in git or among the tracked ones."))
+	} else if state, err := t.branches.State(ctx); err == nil {
 		m := state.Metadata(name)
 		if m.ParentBranch != "" {
 			lines = append(lines, foreign.Own("Parent branch: ").Name(m.ParentBranch))
