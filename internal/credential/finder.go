@@ -119,8 +119,10 @@ func (f Finder) jiraFromEnv(cloud bool, missing *MissingError) (Credential, bool
 		return Credential{Login: email, Secret: token, Source: "$JIRA_EMAIL and $JIRA_TOKEN"}, true
 	case email != "":
 		missing.add("$JIRA_EMAIL", "set, but $JIRA_TOKEN is not")
+		missing.Half = "$JIRA_EMAIL is set, but $JIRA_TOKEN is not"
 	case token != "":
 		missing.add("$JIRA_TOKEN", "set, but $JIRA_EMAIL is not")
+		missing.Half = "$JIRA_TOKEN is set, but $JIRA_EMAIL is not"
 	default:
 		missing.add("$JIRA_EMAIL with $JIRA_TOKEN, $JIRA_PAT", "not set")
 	}

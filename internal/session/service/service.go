@@ -169,11 +169,14 @@ func (s *Services) Jira(ctx context.Context) (*jira.Client, error) {
 			return nil, missing
 		}
 		login, err := s.opts.Finder.Jira(ctx, host.Machines(), host.Atlassian())
-		if _, none := errors.AsType[*credential.MissingError](err); none {
+		if none, ok := errors.AsType[*credential.MissingError](err); ok {
 			both := missing.Do
 			missing.Do = func(w failure.Words) string {
 				if w.Program != copse {
 					return both(w)
+				}
+				if none.Half != "" {
+					return fmt.Sprintf("%s: set it, too, or set $JIRA_PAT, or add credentials for %s to `~/.netrc`. See `%s`.", none.Half, host.Machines()[0], w.Login)
 				}
 				return fmt.Sprintf("Add credentials for %s to `~/.netrc`, or set $JIRA_PAT, or $JIRA_EMAIL and $JIRA_TOKEN. See `%s`.", host.Machines()[0], w.Login)
 			}

@@ -104,6 +104,22 @@ func TestNoJira(t *testing.T) {
 	}
 }
 
+// Of half a login, the next step names the other half.
+func TestHalfOfJira(t *testing.T) {
+	t.Parallel()
+	for set, unset := range map[string]string{"JIRA_EMAIL": "JIRA_TOKEN", "JIRA_TOKEN": "JIRA_EMAIL"} {
+		getenv := func(name string) string {
+			return map[string]string{"JIRA_HOST": "acme.atlassian.net", set: "ada@example.com"}[name]
+		}
+		s := service.New(service.Options{Finder: credential.Finder{Getenv: getenv, GOOS: "linux"}, Getenv: getenv, User: settings.OpenUser("")})
+		_, err := s.Jira(t.Context())
+		got := failure.Of(err).Hint(failure.Words{Program: "copse", Login: "LOGIN"})
+		if want := "$" + set + " is set, but $" + unset + " is not: set it, too, or set $JIRA_PAT, or add"; !strings.HasPrefix(got, want) {
+			t.Errorf("got %q, %v, want %q", got, err, want)
+		}
+	}
+}
+
 // A repository chooses its host, so the next step says so before it proposes a login there.
 func TestHostOfRepository(t *testing.T) {
 	t.Parallel()

@@ -221,8 +221,12 @@ func (d *Doctor) jira(ctx context.Context) Finding {
 	}
 	login, err := d.Finder.Jira(ctx, host.Machines(), host.Atlassian())
 	if missing, ok := errors.AsType[*credential.MissingError](err); ok {
+		text := fmt.Sprintf("no login for %s; copse checked %s", missing.Host, strings.Join(missing.Tried, ", "))
+		if missing.Half != "" {
+			return Finding{Verdict: Failed, Text: text, Remedy: missing.Half + ": set it, too, or unset the other one."}
+		}
 		return Finding{
-			Verdict: None, Text: fmt.Sprintf("no login for %s; copse checked %s", missing.Host, strings.Join(missing.Tried, ", ")),
+			Verdict: None, Text: text,
 			Remedy: "To see issues, set JIRA_EMAIL and JIRA_TOKEN, or JIRA_PAT, or add the host to ~/.netrc.",
 		}
 	}

@@ -41,7 +41,12 @@ new store. If a move is interrupted, run the command again to continue.
 The command does not move claims: release them first. After the move, choose the new store with
 COPSE_ITEMS, or with items.database in your settings.`,
 		Example: c.Project("move --to postgres://ada@db.example/team?project=shop") + "\n" + c.Project("move --to local"),
-		Args:    app.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return app.UsageError(fmt.Sprintf("takes no arguments, got %q: it moves all items to another store; to change the status of an item, use `%s`", args[0], c.Program+" update ID --status STATUS"))
+		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "`address` of the database, or "+inFiles)
 	if err := cmd.MarkFlagRequired("to"); err != nil { // only if there is no such flag
