@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"runtime/debug"
@@ -222,9 +223,25 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	// When its own context ends, the library waits for running calls without canceling them; at the
 	// end of the input, it cancels them. The end of ctx therefore becomes the end of the input.
 	ctx, parked := wire.WithParked(ctx)
-	conn := &stdio.Transport{In: in, Out: out, Stop: ctx.Done(), Logger: s.logger, Parked: parked, Ready: s.ready}
-	return s.mcp.Run(context.WithoutCancel(ctx), conn)
+	conn := &stdio.Transport{In: in, Out: out, Stop: ctx.Done(), Logger: s.logger, Parked: parked, Ready: s.ready, Ended: make(chan struct{})}
+	ended := make(chan error, 1)
+	go func() { ended <- s.mcp.Run(context.WithoutCancel(ctx), conn) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-conn.Ended:
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(lastAnswers): // nothing ends a write to a client that does not read
+		return errors.New("the client did not read the last answers")
+	}
 }
+
+// lastAnswers is how long running calls and writes may take after the end of the input.
+const lastAnswers = 5 * time.Second
 
 func (s *Server) updated(uri string) {
 	// A disconnected client is not an error of the server; the library logs it.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -396,4 +397,22 @@ func TestPromptsResourcesCompletions(t *testing.T) {
 			t.Errorf("%s %s: %s", tt.method, tt.params, got)
 		}
 	}
+}
+
+// A server whose client reads nothing ends when its input does.
+func TestUnreadAnswersAtTheEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"server/unknown"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"server/unknown"}` + "\n")
+		unread, out := io.Pipe()
+		start := time.Now()
+		err := mcpserver.New(mcpserver.Options{Name: "toy", Version: "1.0", Logger: slog.New(slog.DiscardHandler)}).ServeStdio(t.Context(), in, out)
+		if err == nil || !strings.Contains(err.Error(), "did not read") {
+			t.Errorf("got %v", err)
+		}
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		_ = unread.Close() // the abandoned writes end
+	})
 }

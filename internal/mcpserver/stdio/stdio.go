@@ -39,6 +39,11 @@ const (
 	// maxWait limits that wait, so calls that take long do not hold up the others, or the client's
 	// answers and cancellations.
 	maxWait = 10 * time.Millisecond
+	// maxUntaken and maxUntakenSize limit the answers that the client has not read, in number and bytes.
+	// Above that, the server reads no further message, and untakenTime without a read ends the connection.
+	maxUntaken     = 1000
+	maxUntakenSize = 64 << 20
+	untakenTime    = 30 * time.Second
 	// patience is how long the server waits for work before it calls Ready.
 	patience = 100 * time.Millisecond
 )
@@ -55,6 +60,8 @@ type Transport struct {
 	// Ready, if set, is called once, before the first request that begins work is passed on, but at
 	// the latest after patience.
 	Ready func()
+	// Ended, if set, is closed when no further message is read.
+	Ended chan struct{}
 }
 
 var _ mcp.Transport = (*Transport)(nil)
@@ -71,6 +78,8 @@ func (t *Transport) Connect(context.Context) (mcp.Connection, error) {
 		open:     make(map[jsonrpc.ID]replySlot),
 		idle:     make(chan struct{}, 1),
 		room:     make(chan struct{}, 1),
+		writing:  make(chan struct{}, 1),
+		taken:    make(chan struct{}, 1),
 	}
 	if t.Ready != nil {
 		c.prepare = sync.OnceFunc(t.Ready)
@@ -79,6 +88,9 @@ func (t *Transport) Connect(context.Context) (mcp.Connection, error) {
 	go func() {
 		stackroom.Grow() // the first message makes codecs of all types, which takes a deep stack
 		c.readLines(t.In)
+		if t.Ended != nil {
+			close(t.Ended)
+		}
 	}()
 	return c, nil
 }
@@ -93,7 +105,7 @@ type stdioConn struct {
 	closing  sync.Once
 	closed   chan struct{}
 
-	writing sync.Mutex
+	writing chan struct{} // holds the turn to write
 	out     io.Writer
 
 	mu      sync.Mutex
@@ -102,6 +114,8 @@ type stdioConn struct {
 	idle    chan struct{}            // signalled when pending falls to 0
 	running int                      // requests that the server works on
 	room    chan struct{}            // signalled when running falls to half of maxRunning
+	untaken [2]int                   // lines to write, and their bytes
+	taken   chan struct{}            // signalled when a line is written
 }
 
 // batch is a JSON array of requests, which the revisions before 2025-06-18 allow; its answers are
@@ -124,7 +138,7 @@ var _ mcp.Connection = (*stdioConn)(nil)
 func (c *stdioConn) readLines(in io.Reader) {
 	defer close(c.messages)
 	r := bufio.NewReaderSize(in, 64<<10)
-	for {
+	for c.awaitTaken() {
 		line, err := readLine(r)
 		if errors.Is(err, errLineTooLong) {
 			c.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("message is longer than %d MiB", maxLine>>20))
@@ -449,10 +463,49 @@ func (c *stdioConn) written(n int) {
 }
 
 func (c *stdioConn) writeLine(line []byte) error {
-	c.writing.Lock()
-	defer c.writing.Unlock()
+	c.owe(1, len(line))
+	c.writing <- struct{}{}
 	_, err := c.out.Write(append(line, '\n'))
+	<-c.writing
+	c.owe(-1, -len(line))
+	select {
+	case c.taken <- struct{}{}:
+	default:
+	}
 	return err
+}
+
+// owe adds lines and bytes to those that wait for the client.
+func (c *stdioConn) owe(lines, bytes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.untaken[0] += lines
+	c.untaken[1] += bytes
+}
+
+// awaitTaken waits until the client has read so much that its next message may be read. It returns
+// false if the client reads nothing.
+func (c *stdioConn) awaitTaken() bool {
+	for {
+		c.mu.Lock()
+		full := c.untaken[0] > maxUntaken || c.untaken[1] > maxUntakenSize
+		c.mu.Unlock()
+		if !full {
+			return true
+		}
+		limit := time.NewTimer(untakenTime)
+		select {
+		case <-c.taken:
+			limit.Stop()
+		case <-limit.C:
+			c.logger.Error("the client does not read the answers, so its messages are not read")
+			return false
+		case <-c.closed:
+			return false
+		case <-c.stop:
+			return false
+		}
+	}
 }
 
 // Close ends Read. It does not close the streams, which belong to the caller.

@@ -3,10 +3,12 @@ package stdio
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -166,5 +168,50 @@ func TestReadyAfterEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * patience)
+	})
+}
+
+// A client that reads nothing is not read from for ever, and its connection ends.
+func TestUnreadAnswers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		in, client := io.Pipe()
+		unread, out := io.Pipe()
+		defer unread.Close()
+		transport := &Transport{In: in, Out: out, Stop: make(chan struct{}), Logger: slog.New(slog.DiscardHandler), Ended: make(chan struct{})}
+		c, err := transport.Connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var written atomic.Int64
+		go func() {
+			for ; ; written.Add(1) {
+				if _, err := fmt.Fprintf(client, `{"jsonrpc":"2.0","id":%d,"method":"ping"}`+"\n", written.Load()); err != nil {
+					return
+				}
+			}
+		}()
+		go func() {
+			for {
+				msg, err := c.Read(t.Context())
+				if err != nil {
+					return
+				}
+				if req, ok := msg.(*jsonrpc.Request); ok {
+					go func() { _ = c.Write(t.Context(), &jsonrpc.Response{ID: req.ID, Result: json.RawMessage(`{}`)}) }()
+				}
+			}
+		}()
+		start := time.Now()
+		<-transport.Ended
+		if took := time.Since(start); took < untakenTime || took > untakenTime+maxWait*maxUntaken {
+			t.Errorf("the connection ended after %v", took)
+		}
+		const buffered = 2000 // in the reader
+		if sent := written.Load(); sent < maxUntaken || sent > maxUntaken+buffered {
+			t.Errorf("%d requests were read", sent)
+		}
+		_ = in.Close()
+		_ = unread.Close()
 	})
 }
