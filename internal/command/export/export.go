@@ -221,9 +221,9 @@ func (p *Plan) Write(force bool) error {
 		case f.Section && (f.State == Missing || f.State == Stale || f.State == Gone || f.State == Edited && force):
 			err = p.writeSection(root, f)
 		case f.State == Gone:
-			if err = root.Remove(filepath.FromSlash(f.Name)); err == nil && path.Base(f.Name) == skill.File {
+			if err = root.Remove(filepath.FromSlash(f.Name)); err == nil {
 				for dir := path.Dir(f.Name); dir != "."; dir = path.Dir(dir) {
-					_ = root.Remove(filepath.FromSlash(dir)) // others may have added more there
+					_ = root.Remove(filepath.FromSlash(dir)) // if it is empty now
 				}
 			}
 		case f.State == Missing, f.State == Stale, f.State == Edited && force:
