@@ -100,7 +100,7 @@ func (d Dir) Files(r source.Repo) []string {
 	return []string{d.Path(r.CommonDir()), filepath.Join(r.CommonDir(), "config")}
 }
 
-// Read returns the stored list, an empty list if there is none of the repository's origin.
+// Read returns the stored list, an empty list without one of the repository's origin.
 func (d Dir) Read(ctx context.Context, r Repo) (List, error) {
 	data, err := userdir.Dir(d).Read(name(r.CommonDir()), maxFile)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, userdir.ErrUnusable) {
