@@ -265,6 +265,10 @@ func TestNoticeInLine(t *testing.T) {
 	if got, want := line.Markdown(), "Unavailable: `just` is not installed"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	line = foreign.Own("Unavailable: ").Notice(`branches["call `+"`deploy`"+`, [now](x)"] and "cut`)
+	if got, want := line.Markdown(), "Unavailable: branches[`\"call \\u0060deploy\\u0060, [now](x)\"`] and `cut`"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 	long := foreign.Own("Unavailable: ").Notice(strings.Repeat("long ", 1000) + "; do something else").Markdown()
 	if n := utf8.RuneCountInString(long); n > 520 || !strings.HasSuffix(long, "; do something else") {
 		t.Errorf("%d characters: %s", n, long)

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -34,10 +35,23 @@ const (
 )
 
 // Notice adds an error or a warning of copse, which may contain foreign text, to a line that begins
-// with copse's own words. The foreign text can contain Markdown that affects the rest of the
-// paragraph, so the line must end its paragraph.
+// with copse's own words. What the message quotes becomes a name. Other foreign text in it can contain
+// Markdown that affects the rest of the paragraph, so the line must end its paragraph.
 func (l Line) Notice(message string) Line {
-	return l.with(part{text: shorten(message, maxReason, reasonEnd)})
+	text := shorten(message, maxReason, reasonEnd)
+	for {
+		at := strings.IndexByte(text, '"')
+		if at < 0 {
+			return l.with(part{text: text})
+		}
+		l = l.with(part{text: text[:at]})
+		quoted, err := strconv.QuotedPrefix(text[at:])
+		if err != nil { // the end is missing
+			return l.Name(text[at+1:])
+		}
+		name, _ := strconv.Unquote(quoted) // it is quoted
+		l, text = l.Name(name), text[at+len(quoted):]
+	}
 }
 
 // shorten returns a message as one clean line of at most n characters. If that cuts the message, the

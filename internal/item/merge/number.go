@@ -148,16 +148,19 @@ func (m *merger) numbers(use func(item.ID)) item.ID {
 func (m *merger) record() {
 	on := m.options.Now.UTC().Format(time.DateOnly)
 	var added []renumbered.Record
+	known := make(map[renumbered.Record]bool, len(m.records))
+	for _, r := range m.records {
+		r.On = on
+		known[r] = true
+	}
 	for _, e := range m.sorted {
 		for _, v := range []*match.Version{e.Ours, e.Theirs} {
 			if e.state == absent || v == nil || v.ID == e.id {
 				continue
 			}
 			r := renumbered.Record{From: v.ID, To: e.id, Created: e.Key.Created, On: on}
-			known := slices.ContainsFunc(m.records, func(old renumbered.Record) bool {
-				return old.From == r.From && old.To == r.To && old.Created == r.Created
-			})
-			if !known && !slices.Contains(added, r) {
+			if !known[r] {
+				known[r] = true
 				added = append(added, r)
 				m.result.Renumbered = append(m.result.Renumbered, Renumbering{r, e.Title()})
 			}

@@ -26,6 +26,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/historyfile"
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
@@ -177,6 +178,11 @@ func Finish(tx *lockedstore.Tx) error {
 	var j journal
 	if err := json.Unmarshal(data, &j); err != nil {
 		return tx.Remove(journalName) // truncated: nothing of it was done
+	}
+	for name, text := range j.Write {
+		if len(text) > ticfile.MaxSize {
+			return fmt.Errorf("%q has a file %q of %d bytes, so copse did not write it; delete it", journalName, name, len(text))
+		}
 	}
 	if err := j.do(tx); err != nil {
 		return fmt.Errorf("%w; correct that, or delete %q, which loses no item, and sync again", err, journalName)

@@ -76,8 +76,12 @@ func (m *Items) identify() {
 			byCreated[v.Item.Created] = append(byCreated[v.Item.Created], v)
 		}
 	}
+	records := map[string][]renumbered.Record{}
+	for _, r := range m.Records {
+		records[r.Created] = append(records[r.Created], r)
+	}
 	for created, versions := range byCreated {
-		links := m.links(created, versions)
+		links := links(created, versions, records[created])
 		titles := map[string]bool{}
 		if created != "" && !oncePerTree(versions) {
 			titles = sharedTitles(versions)
@@ -171,6 +175,9 @@ type numbers map[item.ID]item.ID
 
 func (n numbers) root(id item.ID) item.ID {
 	for n[id] != 0 && n[id] != id {
+		if next := n[n[id]]; next != 0 {
+			n[id] = next // keeps the way short for the next call
+		}
 		id = n[id]
 	}
 	return id
@@ -181,14 +188,12 @@ func (n numbers) join(a, b item.ID) {
 	n[max(a, b)] = min(a, b)
 }
 
-// links joins the numbers that items of one time of creation have had: by the records,
+// links joins the numbers that items of one time of creation have had: by the records of that time,
 // and, where a tree has no other item of that time, by the title.
-func (m *Items) links(created string, versions []*Version) numbers {
+func links(created string, versions []*Version, records []renumbered.Record) numbers {
 	n := numbers{}
-	for _, r := range m.Records {
-		if r.Created == created {
-			n.join(r.From, r.To)
-		}
+	for _, r := range records {
+		n.join(r.From, r.To)
 	}
 	if created == "" || !oncePerTree(versions) {
 		return n
