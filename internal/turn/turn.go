@@ -24,6 +24,8 @@ type Dir string
 const (
 	// retry is the time between two tries to take a turn.
 	retry = 50 * time.Millisecond
+	// patience is the maximum time to wait for a turn: its process can be stopped, and never end it.
+	patience = 5 * time.Second
 	// maxNote is the size of the largest note that is read.
 	maxNote = 100
 	// longest is the maximum time that a service can ask clients to wait.
@@ -37,12 +39,15 @@ func file(about, ending string) string {
 	return hex.EncodeToString(sum[:])[:digits] + ending
 }
 
-// Take waits until no other process has the turn for something, or ctx ends, and returns a function
-// that releases it. If there is no lock, it returns immediately.
+// Take waits until no other process has the turn for something, but not for longer than five seconds
+// or until ctx ends, and returns a function that releases it. If there is no lock, it returns
+// immediately.
 func (d Dir) Take(ctx context.Context, about string) (release func()) {
 	if !userdir.Dir(d).Make() {
 		return func() {}
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	lock := flock.New(userdir.Dir(d).Path(file(about, ".lock")), flock.SetPermissions(0o600))
 	if held, err := lock.TryLockContext(ctx, retry); err != nil || !held {
 		return func() {}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/copse-dev/copse/internal/turn"
@@ -44,6 +45,22 @@ func TestTakeEnds(t *testing.T) {
 	defer cancel()
 	dir.Take(ctx, "x")()
 	turn.Dir("").Take(t.Context(), "x")()
+}
+
+// A process that keeps its turn, because it is stopped for example, delays the others for seconds.
+func TestTakeFromStopped(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := turn.Dir(filepath.Join(t.TempDir(), "turns"))
+		defer dir.Take(t.Context(), "x")()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		begun := time.Now()
+		dir.Take(ctx, "x")()
+		if waited := time.Since(begun); waited > 10*time.Second {
+			t.Errorf("waited %s", waited)
+		}
+	})
 }
 
 func TestRest(t *testing.T) {
