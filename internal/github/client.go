@@ -32,6 +32,8 @@ type Options struct {
 	Secret func(text string) bool
 	// Timeout limits one request; 0 is 15 seconds.
 	Timeout time.Duration
+	// Refused is called when GitHub refuses the credential; nil is for nobody.
+	Refused func()
 	// Base sends the allowed requests; nil is the network.
 	Base http.RoundTripper
 }
@@ -57,7 +59,7 @@ func New(o Options) *Client {
 	api := *o.API
 	identity := remote.Identity(api.Host, o.Credential.Login, o.Credential.Secret)
 	conn := rest.New(rest.Options{
-		API: &api, Credential: o.Credential, Version: o.Version, CacheDir: o.CacheDir, Secret: o.Secret, Identity: identity, Timeout: o.Timeout, Base: o.Base,
+		API: &api, Credential: o.Credential, Version: o.Version, CacheDir: o.CacheDir, Secret: o.Secret, Identity: identity, Timeout: o.Timeout, Base: o.Base, Refused: o.Refused,
 		Posts: func(r *http.Request) bool { return graphql.Allowed(&api, r) },
 	})
 	return &Client{rest: conn, logs: joblog.New(conn, o.Base, o.Timeout), seen: seen.New(o.CacheDir, identity, o.Secret), timeout: o.Timeout}

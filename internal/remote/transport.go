@@ -52,6 +52,8 @@ type Options struct {
 	// KeepNoStore caches answers that the service marks no-store. Jira marks all of them, so none
 	// of them could otherwise be shown from the cache.
 	KeepNoStore bool
+	// Refused is called when the service refuses the credential (401); nil is for nobody.
+	Refused func()
 	// Timeout limits one request, including its second try and the reading of its body; 0 is 15
 	// seconds.
 	Timeout time.Duration
@@ -87,13 +89,16 @@ func NewTransport(o Options) *Transport {
 	if o.MaxBody == 0 {
 		o.MaxBody = defaultMaxBody
 	}
+	if o.Refused == nil {
+		o.Refused = func() {}
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	t := &Transport{
 		allow:   o.Allow,
 		timeout: o.Timeout,
-		plain:   &retrier{next: &wire{base: o.Base, maxBody: o.MaxBody, keepNoStore: o.KeepNoStore, now: o.Now}},
+		plain:   &retrier{next: &wire{base: o.Base, maxBody: o.MaxBody, keepNoStore: o.KeepNoStore, now: o.Now, refused: o.Refused}},
 		ident:   o.Identity,
 	}
 	if o.CacheDir != "" {

@@ -43,6 +43,7 @@ type wire struct {
 	maxBody     int64
 	keepNoStore bool
 	now         func() time.Time
+	refused     func()
 }
 
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -58,6 +59,9 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		// Nobody asked for another protocol, and no time limit ends the reading of such a body.
 		_ = resp.Body.Close()
 		return nil, ErrUpgraded
+	}
+	if resp.StatusCode == http.StatusUnauthorized {
+		w.refused()
 	}
 	if _, err := http.ParseTime(resp.Header.Get("Date")); err != nil {
 		resp.Header.Set("Date", w.now().UTC().Format(http.TimeFormat))

@@ -57,6 +57,8 @@ type Options struct {
 	// CacheDir is the directory for answers; empty disables the cache. Identity separates those of
 	// different credentials.
 	CacheDir, Identity string
+	// Refused is called when GitHub refuses the credential; nil is for nobody.
+	Refused func()
 	// Secret reports whether a text contains a secret; see [remote.Options].
 	Secret func(text string) bool
 	// Timeout limits one request; 0 is 15 seconds.
@@ -84,6 +86,7 @@ func New(o Options) *Conn {
 		CacheDir: o.CacheDir,
 		Secret:   o.Secret,
 		Identity: o.Identity,
+		Refused:  o.Refused,
 		Timeout:  o.Timeout,
 	})
 	return &Conn{

@@ -1,8 +1,8 @@
 // Package service provides the clients of GitHub and Jira for a session, with the user's logins.
 //
-// Use [New]. A client that was found is cached; missing credentials are looked up again on the next
-// call. Concurrent calls that need a client look it up once. Errors are [failure.Error]s; [Explain]
-// converts an error of a service.
+// Use [New]. A client that was found is cached; missing credentials, and those that the service
+// refused, are looked up again on the next call. Concurrent calls that need a client look it up
+// once. Errors are [failure.Error]s; [Explain] converts an error of a service.
 package service
 
 import (
@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
@@ -59,11 +60,13 @@ func New(o Options) *Services {
 type slot[C any] struct {
 	turn  chan struct{}
 	found *C
+	// refused means that the service refused the login of a client.
+	refused atomic.Bool
 }
 
 func newSlot[C any]() slot[C] { return slot[C]{turn: make(chan struct{}, 1)} }
 
-// get returns the client, which look finds if there is none yet.
+// get returns the client, which look finds if there is none yet, or its login was refused.
 func (s *slot[C]) get(ctx context.Context, look func(context.Context) (*C, error)) (*C, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -71,14 +74,12 @@ func (s *slot[C]) get(ctx context.Context, look func(context.Context) (*C, error
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if s.found != nil {
+	if again := s.refused.Swap(false); s.found != nil && !again {
 		return s.found, nil
 	}
-	client, err := look(ctx)
-	if err == nil {
-		s.found = client
-	}
-	return client, err
+	var err error
+	s.found, err = look(ctx)
+	return s.found, err
 }
 
 // GitHub returns the client for a host.
@@ -118,6 +119,7 @@ func (s *Services) GitHub(ctx context.Context, host string) (*github.Client, err
 		}
 		return github.New(github.Options{
 			API: api, Credential: login, Version: s.opts.Version, CacheDir: s.opts.CacheDir, Secret: s.opts.Secret, Timeout: s.opts.Timeout,
+			Refused: func() { slot.refused.Store(true) },
 		}), nil
 	})
 }
@@ -198,6 +200,7 @@ func (s *Services) Jira(ctx context.Context) (*jira.Client, error) {
 				Identity:    identity,
 				Timeout:     s.opts.Timeout,
 				KeepNoStore: true,
+				Refused:     func() { s.jira.refused.Store(true) },
 			}),
 			Seen: seen.New(s.opts.CacheDir, identity, s.opts.Secret),
 		}), nil

@@ -3,6 +3,9 @@ package service_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,6 +14,8 @@ import (
 	"github.com/copse-dev/copse/internal/credential"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/remoteurl"
+	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/session/service"
 	"github.com/copse-dev/copse/internal/settings"
 )
@@ -88,6 +93,51 @@ func TestLookupAgain(t *testing.T) {
 	}
 	close(end)
 	first.Wait()
+}
+
+// After GitHub has refused a login, the next call looks it up again, and each later one has the same
+// client.
+func TestRenewedLogin(t *testing.T) {
+	t.Parallel()
+	github := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer new-token-of-gh" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+		fmt.Fprint(w, "{}")
+	}))
+	defer github.Close()
+	token, asked := "old-token-of-gh", 0
+	s := service.New(service.Options{
+		Finder: credential.Finder{Getenv: func(string) string { return "" }, GOOS: "linux", GHToken: func(context.Context, string) (string, error) {
+			asked++
+			return token, nil
+		}},
+		Getenv: func(name string) string { return map[string]string{"GITHUB_API_URL": github.URL}[name] }, User: settings.OpenUser(""),
+	})
+	ask := func() error {
+		client, err := s.GitHub(t.Context(), "github.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = client.PullRequest(t.Context(), remoteurl.Repo{Host: "github.com", Owner: "ada", Name: "app"}, 1)
+		return err
+	}
+	refused := func(err error) bool {
+		e, ok := errors.AsType[*remote.Error](err)
+		return ok && e.Status == http.StatusUnauthorized
+	}
+	if err := ask(); !refused(err) {
+		t.Fatalf("with the old token: %v", err)
+	}
+	token = "new-token-of-gh"
+	for range 2 {
+		if err := ask(); refused(err) {
+			t.Errorf("with the new token: %v", err)
+		}
+	}
+	if asked != 2 {
+		t.Errorf("the login was looked up %d times", asked)
+	}
 }
 
 func TestNoJira(t *testing.T) {
