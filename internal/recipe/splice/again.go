@@ -20,8 +20,14 @@ var readers = lazyregexp.New(`(?:^|[^\w.-])(?:eval|just|(?:ba|da|a|z|k|mk)?sh[ \
 // readAgain finds parameters in the commands of a body that read their arguments again. In a script,
 // a value can reach such a command through any line; in other recipes, each line is separate.
 func (r *recipe) readAgain() {
+	var written evaluation.Files
+	if shell := r.shellName(); shell != "" && r.uses(r.Body) {
+		if text, fits := r.rendered(r.Body); fits {
+			written = evaluation.Written(text, shell)
+		}
+	}
 	if r.isScript() {
-		r.passed(r.Body)
+		r.passed(r.Body, written)
 		return
 	}
 	// A script in the setting gets the values, too.
@@ -31,12 +37,28 @@ func (r *recipe) readAgain() {
 		}
 	}
 	for i := range r.Body {
-		r.passed(r.Body[i : i+1])
+		r.passed(r.Body[i:i+1], nil)
+		if len(written) > 0 {
+			r.runs(r.Body[i:i+1], written)
+		}
 	}
 }
 
-// passed marks the parameters that lines use if one of them has such a command.
-func (r *recipe) passed(lines [][]any) {
+// runs marks the parameters of the whole body if lines run a file that other lines write.
+func (r *recipe) runs(lines [][]any, written evaluation.Files) {
+	text, fits := r.rendered(lines)
+	if !fits {
+		return
+	}
+	inserted, variables := evaluation.Of(text, r.shellName(), written)
+	if own, ownVariables := evaluation.Of(text, r.shellName(), nil); own != inserted || ownVariables != variables {
+		r.reasons(r.Body, inserted, variables)
+	}
+}
+
+// passed marks the parameters that lines use if one of them has such a command, or runs a file that the
+// recipe writes.
+func (r *recipe) passed(lines [][]any, written evaluation.Files) {
 	inserted, variables := "", ""
 	if slices.ContainsFunc(lines, func(line []any) bool { return r.reads(line) }) {
 		inserted, variables = ReadAgain, ReadAgain
@@ -44,10 +66,16 @@ func (r *recipe) passed(lines [][]any) {
 		if shell := r.shellName(); shell != "" {
 			inserted, variables = evaluation.Unparsed, evaluation.Unparsed
 			if text, fits := r.rendered(lines); fits {
-				inserted, variables = evaluation.Of(text, shell)
+				inserted, variables = evaluation.Of(text, shell, written)
 			}
 		}
 	}
+	r.reasons(lines, inserted, variables)
+}
+
+// reasons marks the parameters that lines insert, and those that they use as variables, unless the
+// reason is "".
+func (r *recipe) reasons(lines [][]any, inserted, variables string) {
 	for _, line := range lines {
 		if inserted != "" {
 			r.markAll(line, inserted)

@@ -67,15 +67,45 @@ type script struct {
 	// stored means that a value gets into a variable, or into a pipe.
 	stored bool
 	ksh    bool // [ evaluates numbers as arithmetic expressions
+	// given is what the script's functions can read from their input.
+	given   contents
+	written Files
 }
 
 // Of returns a reason if a script evaluates values that are inserted into it as words, and one
-// if it evaluates variables; both are "" if it does not.
-func Of(text, shell string) (inserted, variables string) {
-	if len(text) > MaxScript || strings.Count(text, "(")+strings.Count(text, "{")+strings.Count(text, "[")+strings.Count(text, "`") > MaxNesting {
+// if it evaluates variables; both are "" if it does not. The script can read the files that the whole
+// recipe writes.
+func Of(text, shell string, written Files) (inserted, variables string) {
+	s, file := parse(text, shell)
+	if file == nil {
 		return Unparsed, Unparsed
 	}
-	s := script{functions: map[string]bool{}, ksh: !slices.Contains([]string{"sh", "bash", "dash", "ash"}, shell)}
+	s.written = written
+	walk(file, func(n syntax.Node, around []syntax.Node) {
+		if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+			if name, _ := word(call.Args[0]); s.functions[name] {
+				s.given.add(s.input(around))
+			}
+		}
+	})
+	plain := 0
+	walk(file, func(n syntax.Node, around []syntax.Node) { plain += s.node(n, around) })
+	s.stored = s.stored || plain < strings.Count(text, Value)
+	if s.direct || s.indirect && s.stored {
+		inserted = evaluated
+	}
+	if s.indirect {
+		variables = evaluated
+	}
+	return inserted, variables
+}
+
+// parse returns a script with its functions, and no file if it is too long, or not a script.
+func parse(text, shell string) (*script, *syntax.File) {
+	if len(text) > MaxScript || strings.Count(text, "(")+strings.Count(text, "{")+strings.Count(text, "[")+strings.Count(text, "`") > MaxNesting {
+		return nil, nil
+	}
+	s := &script{functions: map[string]bool{}, ksh: !slices.Contains([]string{"sh", "bash", "dash", "ash"}, shell)}
 	variant := syntax.LangBash
 	switch shell {
 	case "zsh":
@@ -85,15 +115,18 @@ func Of(text, shell string) (inserted, variables string) {
 	}
 	file, err := syntax.NewParser(syntax.Variant(variant)).Parse(strings.NewReader(text), "")
 	if err != nil {
-		return Unparsed, Unparsed
+		return nil, nil
 	}
-	syntax.Walk(file, func(n syntax.Node) bool {
+	walk(file, func(n syntax.Node, _ []syntax.Node) {
 		if f, ok := n.(*syntax.FuncDecl); ok && f.Name != nil {
 			s.functions[f.Name.Value] = true
 		}
-		return true
 	})
-	plain := 0
+	return s, file
+}
+
+// walk calls do with every node of a file, and with the nodes around it, of which it is the last.
+func walk(file *syntax.File, do func(n syntax.Node, around []syntax.Node)) {
 	var around []syntax.Node
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if n == nil {
@@ -101,17 +134,9 @@ func Of(text, shell string) (inserted, variables string) {
 			return true
 		}
 		around = append(around, n)
-		plain += s.node(n, around)
+		do(n, around)
 		return true
 	})
-	s.stored = s.stored || plain < strings.Count(text, Value)
-	if s.direct || s.indirect && s.stored {
-		inserted = evaluated
-	}
-	if s.indirect {
-		variables = evaluated
-	}
-	return inserted, variables
 }
 
 // node examines one node. It returns how many values are plain words of a simple command whose
@@ -153,7 +178,7 @@ func (s *script) node(n syntax.Node, around []syntax.Node) (plain int) {
 func (s *script) content(nodes ...syntax.Node) {
 	for _, n := range nodes {
 		direct, variables := values(n)
-		s.direct, s.indirect = s.direct || direct, s.indirect || variables
+		s.evaluates(contents{direct, variables})
 	}
 }
 
@@ -209,6 +234,8 @@ func (s *script) declaration(n *syntax.DeclClause) {
 				s.content(arg)
 			} else if strings.ContainsAny(option, "aAin") && (option[0] == '-' || option[0] == '+') {
 				s.content(n)
+				// A later assignment evaluates its value.
+				s.indirect = s.indirect || strings.ContainsAny(option, "in") && n.Variant.Value != "export"
 			}
 		}
 	}
@@ -245,11 +272,12 @@ func (s *script) call(n *syntax.CallExpr, around []syntax.Node) (plain int) {
 	switch {
 	case !literal, name == "", slices.Contains(evaluators, base):
 		s.content(n)
+		s.evaluator(n.Args[1:], around)
 		return 0
 	case interprets(base):
 		s.interpreter(base, n.Args[1:], around)
 	case slices.Contains(wrappers, base):
-		s.wrapper(base, n.Args[1:])
+		s.wrapper(base, n.Args[1:], around)
 	case slices.Contains(namers, base):
 		s.stored = true
 		for _, arg := range n.Args[1:] {
@@ -264,12 +292,15 @@ func (s *script) call(n *syntax.CallExpr, around []syntax.Node) (plain int) {
 	case base == "set", base == "shift", s.functions[name]:
 		return 0 // the values get into variables
 	}
+	if strings.Contains(name, "/") {
+		s.evaluates(s.file(n.Args[0]))
+	}
 	for i, above := range around[:len(around)-1] {
 		switch above := above.(type) {
 		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.FuncDecl:
 			return 0
 		case *syntax.BinaryCmd:
-			if (above.Op == syntax.Pipe || above.Op == syntax.PipeAll) && around[i+1] == syntax.Node(above.X) {
+			if isPipe(above) && around[i+1] == syntax.Node(above.X) {
 				return 0
 			}
 		}
@@ -278,6 +309,14 @@ func (s *script) call(n *syntax.CallExpr, around []syntax.Node) (plain int) {
 		plain += inserted(arg)
 	}
 	return plain
+}
+
+// evaluator examines the input of an evaluator, and the files that its arguments name.
+func (s *script) evaluator(args []*syntax.Word, around []syntax.Node) {
+	s.evaluates(s.input(around))
+	for _, arg := range args {
+		s.evaluates(s.file(arg))
+	}
 }
 
 // second returns the second word, "" and true if there is none.
@@ -303,9 +342,9 @@ func inserted(n syntax.Node) (count int) {
 }
 
 // wrapper examines the arguments of a command that runs another one.
-func (s *script) wrapper(base string, args []*syntax.Word) {
+func (s *script) wrapper(base string, args []*syntax.Word, around []syntax.Node) {
 	found := base == "find" || base == "fd"
-	for _, arg := range args {
+	for i, arg := range args {
 		text, literal := word(arg)
 		if !literal {
 			if !found {
@@ -314,10 +353,19 @@ func (s *script) wrapper(base string, args []*syntax.Word) {
 			continue
 		}
 		inner := path.Base(text)
-		if slices.Contains(evaluators[1:], inner) && inner != "." || inner == "eval" || interprets(inner) || slices.Contains(namers, inner) ||
+		runs := slices.Contains(evaluators, inner) && (inner != "." || base == "command" || base == "builtin")
+		if runs || interprets(inner) || slices.Contains(namers, inner) ||
 			slices.Contains([]string{"declare", "typeset", "local", "export", "readonly", "printf", "test", "["}, inner) || base == "env" && strings.HasPrefix(text, "-") {
 			s.content(wordsOf(args)...)
-			return
+		}
+		switch {
+		case runs:
+			s.evaluator(args[i+1:], around)
+		case interprets(inner):
+			s.fed(interpreter(inner), args[i+1:], around)
+		}
+		if !found && strings.Contains(text, "/") {
+			s.evaluates(s.file(arg))
 		}
 		found = found || !strings.HasPrefix(text, "-") && !strings.Contains(text, "=") && strings.Trim(text, "0123456789.smhd") != ""
 	}

@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -82,37 +83,48 @@ func interprets(base string) bool {
 // interpreter examines a call of an interpreter: its program must be a constant.
 func (s *script) interpreter(base string, args []*syntax.Word, around []syntax.Node) {
 	base = interpreter(base)
-	constant := known(base).constant(args)
-	switch base {
-	case "deno", "bun": // the first word is a command
-		if len(args) == 0 {
-			break
-		}
-		if name, _ := word(args[0]); slices.Contains([]string{"run", "eval", "exec", "x", "serve"}, name) {
-			constant = known(base).constant(args[1:])
-		}
-	}
-	if base == "sqlite" || slices.Contains(readers, base) {
-		constant = !slices.ContainsFunc(args, variable) && !piped(around)
-		if statement, ok := around[len(around)-2].(*syntax.Stmt); ok {
-			for _, r := range statement.Redirs {
-				s.content(r)
-			}
-		}
-	}
-	if !constant {
+	if constant := s.fed(base, args, around); !constant {
 		s.direct, s.indirect = true, true
 	}
 }
 
-// piped reports whether the innermost of nodes reads the output of a command.
-func piped(around []syntax.Node) bool {
-	for i, above := range around[:len(around)-1] {
-		if b, ok := above.(*syntax.BinaryCmd); ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll) && around[i+1] == syntax.Node(b.Y) {
-			return true
+// fed examines the input of an interpreter, and the files that it runs. It reports whether its program
+// is a constant, or comes from the input that a word names.
+func (s *script) fed(base string, args []*syntax.Word, around []syntax.Node) (constant bool) {
+	var reads bool // its input
+	if base == "sqlite" || slices.Contains(readers, base) {
+		constant, reads = !slices.ContainsFunc(args, variable), true
+		s.evaluator(args, nil)
+	} else {
+		var programs []string
+		programs, constant = known(base).program(subcommand(base, args))
+		reads = !constant
+		for _, program := range programs {
+			s.evaluates(s.written[path.Base(program)])
+			reads = reads || program == "-" || strings.HasPrefix(program, "/dev/") || strings.HasPrefix(program, "/proc/")
+		}
+		reads = reads || base == "sh" && slices.ContainsFunc(args, fromInput)
+	}
+	if reads {
+		s.evaluates(s.input(around))
+	}
+	return constant
+}
+
+// fromInput reports whether a word has the option -s of a shell.
+func fromInput(w *syntax.Word) bool {
+	text, _ := word(w)
+	return strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--") && strings.Contains(text, "s")
+}
+
+// subcommand returns the arguments without the command of deno or bun that runs a program.
+func subcommand(base string, args []*syntax.Word) []*syntax.Word {
+	if (base == "deno" || base == "bun") && len(args) > 0 {
+		if name, _ := word(args[0]); slices.Contains([]string{"run", "eval", "exec", "x", "serve"}, name) {
+			return args[1:]
 		}
 	}
-	return false
+	return args
 }
 
 func variable(w *syntax.Word) bool {
@@ -120,9 +132,9 @@ func variable(w *syntax.Word) bool {
 	return !literal
 }
 
-// constant reports whether the program in the arguments of an interpreter is a constant. A program
-// that comes from the input is not.
-func (o options) constant(args []*syntax.Word) bool {
+// program returns the program in the arguments of an interpreter, or its files, and whether it is a
+// constant. A program that comes from the input is not, unless a word such as - says so.
+func (o options) program(args []*syntax.Word) (programs []string, constant bool) {
 	var found meaning // of the options together
 	others := false   // the words that are neither options nor the program have begun
 	for i := 0; i < len(args); i++ {
@@ -137,8 +149,9 @@ func (o options) constant(args []*syntax.Word) bool {
 			}
 			values := args[i+1 : min(i+1+n, len(args))]
 			if slices.ContainsFunc(values, variable) {
-				return false
+				return programs, false
 			}
+			programs = append(programs, read.programs(values)...)
 			read.opens = read.opens || o.opens != "" && slices.ContainsFunc(values, opens)
 			i += read.words
 			found.program, found.opens, found.doubt = found.program || read.program, found.opens || read.opens, read.doubt
@@ -147,18 +160,20 @@ func (o options) constant(args []*syntax.Word) bool {
 		case found.program:
 			others = true // this is one
 		case !literal:
-			return false
+			return programs, false
 		case o.anywhere && (text == "" || text[0] == '.'): // the suffix of sed -i on BSD and macOS
 		case found.doubt:
 			found.doubt = false
+			programs = append(programs, text)
 		default:
 			found.program, others = true, true
+			programs = append(programs, text)
 		}
 		if others && found.opens && variable(args[min(i, len(args)-1)]) {
-			return false
+			return programs, false
 		}
 	}
-	return found.program
+	return programs, found.program
 }
 
 // opens reports whether the text of a program reads the files that its arguments name with <>, which
@@ -174,6 +189,21 @@ type meaning struct {
 	program bool
 	doubt   bool // the next word can be its value, or not
 	opens   bool
+	// attached is the rest of the word that is the program, or its file.
+	attached string
+}
+
+// programs returns the program, or its file, if the option has one, with the values after it.
+func (m meaning) programs(values []*syntax.Word) []string {
+	if !m.program {
+		return nil
+	}
+	texts := []string{m.attached}
+	for _, w := range values {
+		text, _ := word(w)
+		texts = append(texts, text)
+	}
+	return texts
 }
 
 func (o options) read(text string) (m meaning) {
@@ -194,6 +224,8 @@ func (o options) read(text string) (m meaning) {
 		case is(o.values), m.program:
 			if last {
 				m.words++
+			} else if m.program {
+				m.attached = text[i+2:]
 			}
 			return m
 		case is(o.attached):

@@ -81,7 +81,7 @@ func TestInterpreters(t *testing.T) {
 		"psql app <<E\nX\nE":                 true,
 	} {
 		text := strings.ReplaceAll(script, "X", "'"+evaluation.Value+"'")
-		if reason, _ := evaluation.Of(text, "sh"); (reason != "") != evaluates {
+		if reason, _ := evaluation.Of(text, "sh", evaluation.Written(text, "sh")); (reason != "") != evaluates {
 			t.Errorf("%s: %q, want a reason: %v", script, reason, evaluates)
 		}
 	}

@@ -1,0 +1,147 @@
+package evaluation
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// contents says what a text can contain.
+type contents struct{ inserted, variables bool }
+
+func (c *contents) add(other contents) {
+	c.inserted, c.variables = c.inserted || other.inserted, c.variables || other.variables
+}
+
+// evaluates records that contents are evaluated.
+func (s *script) evaluates(c contents) {
+	s.direct, s.indirect = s.direct || c.inserted, s.indirect || c.variables
+}
+
+// printers print variables that they do not name.
+var printers = []string{"env", "printenv", "set", "export", "declare", "typeset", "local", "readonly"}
+
+// output returns what a node can print, if it is a command, and what it gives to a command, if it is a
+// redirection.
+func (s *script) output(n syntax.Node) (out contents) {
+	out.inserted, out.variables = values(n)
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			if len(n.Args) > 0 {
+				name, _ := word(n.Args[0])
+				out.variables = out.variables || s.functions[name] || slices.Contains(printers, path.Base(name))
+			}
+		case *syntax.DeclClause:
+			out.variables = true
+		case *syntax.Word:
+			out.add(s.file(n))
+		}
+		return true
+	})
+	return out
+}
+
+// input returns what the innermost of nodes can read from its input.
+func (s *script) input(around []syntax.Node) (in contents) {
+	for i, above := range around {
+		switch above := above.(type) {
+		case *syntax.Stmt:
+			for _, r := range above.Redirs {
+				if slices.Contains([]syntax.RedirOperator{syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc}, r.Op) {
+					in.add(s.output(r))
+				}
+			}
+		case *syntax.BinaryCmd:
+			if isPipe(above) && around[i+1] == syntax.Node(above.Y) {
+				in.add(s.output(above.X))
+			}
+		case *syntax.ProcSubst:
+			if above.Op == syntax.CmdOut {
+				in.add(contents{true, true})
+			}
+		case *syntax.CoprocClause:
+			in.add(contents{true, true})
+		case *syntax.FuncDecl:
+			in.add(s.given)
+		}
+	}
+	return in
+}
+
+func isPipe(b *syntax.BinaryCmd) bool { return b.Op == syntax.Pipe || b.Op == syntax.PipeAll }
+
+// Files are the names of the files that a recipe writes, without their directories, and what they can
+// contain.
+type Files map[string]contents
+
+// file returns what the file with the name in a word can contain.
+func (s *script) file(w *syntax.Word) contents {
+	name, literal := word(w)
+	if !literal {
+		return contents{}
+	}
+	return s.written[path.Base(name)]
+}
+
+// Written returns the files into which a script writes a value or a variable.
+func Written(text, shell string) Files {
+	s, file := parse(text, shell)
+	if file == nil {
+		return nil
+	}
+	s.written = Files{}
+	walk(file, func(n syntax.Node, around []syntax.Node) {
+		switch n := n.(type) {
+		case *syntax.Stmt:
+			s.redirected(n, around, file)
+		case *syntax.CallExpr:
+			if len(n.Args) > 1 && copies(n.Args) {
+				s.write(s.output(n), around, n.Args[1:]...)
+			}
+		}
+	})
+	return s.written
+}
+
+// copies reports whether a command writes files that its arguments name.
+func copies(args []*syntax.Word) bool {
+	name, _ := word(args[0])
+	return slices.Contains([]string{"tee", "sponge", "dd", "cp", "mv", "ln", "install"}, path.Base(name))
+}
+
+// redirected records the files that the redirections of a statement write.
+func (s *script) redirected(n *syntax.Stmt, around []syntax.Node, file *syntax.File) {
+	for _, r := range n.Redirs {
+		if slices.Contains([]syntax.RedirOperator{syntax.RdrIn, syntax.DplIn, syntax.DplOut, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc}, r.Op) {
+			continue
+		}
+		out := s.output(n)
+		if call, ok := n.Cmd.(*syntax.CallExpr); ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec" {
+			out = s.output(file)
+		}
+		s.write(out, around, r.Word)
+	}
+}
+
+// write records that the innermost of nodes writes files with an output, or with its input.
+func (s *script) write(out contents, around []syntax.Node, names ...*syntax.Word) {
+	out.add(s.input(around))
+	for _, above := range around {
+		if _, ok := above.(*syntax.FuncDecl); ok {
+			out.variables = true
+		}
+	}
+	for _, w := range names {
+		name, literal := word(w)
+		name = strings.TrimPrefix(name, "of=")
+		if !literal || name == "" || name == "." || strings.HasPrefix(name, "-") || strings.HasPrefix(name, "/dev/") || out == (contents{}) {
+			continue
+		}
+		all := s.written[path.Base(name)]
+		all.add(out)
+		s.written[path.Base(name)] = all
+	}
+}
