@@ -265,6 +265,23 @@ func TestLargestNumberInUse(t *testing.T) {
 	}
 }
 
+// A new relation to an item that the other side deleted keeps nothing, since the result has no such
+// relation, and a second merge would delete the item.
+func TestNewRelationToDeleted(t *testing.T) {
+	t.Parallel()
+	base := newStore(t)
+	base.create(1, "one", 0)
+	base.create(2, "two", 1)
+	a, b := base.clone(), base.clone()
+	a.update(2, 2, item.Patch{DependsOn: &[]item.ID{1}})
+	b.remove(1, 3)
+	b.remove(2, 4)
+	once, _ := merged(t, base, a, b, merge.Options{})
+	diff(t, "items", "trash/1.md one backlog\ntrash/2.md two backlog", once.outline())
+	twice, _ := merged(t, base, once, b, merge.Options{})
+	diff(t, "items of a second merge", once.outline(), twice.outline())
+}
+
 // Each stop of a rebase brings one commit to items that were renumbered before.
 func TestRebaseOfSeveralCommits(t *testing.T) {
 	t.Parallel()

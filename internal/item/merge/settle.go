@@ -68,6 +68,12 @@ func (e *entry) keptChanged() bool {
 	return e.state == live && ours != theirs && (ours == live || theirs == live) && stateOf(e.Base) == live
 }
 
+// deletedBeside reports whether the side other than that of a version deleted an item of the base.
+func (m *merger) deletedBeside(v *match.Version, k match.Key) bool {
+	e := m.entries[k]
+	return e != nil && stateOf(e.Base) == live && stateOf(e.Versions()[3-v.Side]) != live
+}
+
 // changed reports whether somebody changed an item since base: any field of it, but
 // the time of its update, and but for relations to what was deleted.
 func (m *merger) changed(base, v *match.Version) bool {
@@ -75,7 +81,7 @@ func (m *merger) changed(base, v *match.Version) bool {
 		return true
 	}
 	before, after := m.References(base), m.References(v)
-	if slices.ContainsFunc(after, func(k match.Key) bool { return !slices.Contains(before, k) }) {
+	if slices.ContainsFunc(after, func(k match.Key) bool { return !slices.Contains(before, k) && !m.deletedBeside(v, k) }) {
 		return true
 	}
 	return slices.ContainsFunc(before, func(k match.Key) bool {
