@@ -277,7 +277,7 @@ func TestNewRelationToDeleted(t *testing.T) {
 	b.remove(1, 3)
 	b.remove(2, 4)
 	once, _ := merged(t, base, a, b, merge.Options{})
-	diff(t, "items", "trash/1.md one backlog\ntrash/2.md two backlog", once.outline())
+	diff(t, "items", "trash/1.md one backlog\ntrash/2.md two backlog needs [1]", once.outline())
 	twice, _ := merged(t, base, once, b, merge.Options{})
 	diff(t, "items of a second merge", once.outline(), twice.outline())
 }
