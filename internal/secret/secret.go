@@ -42,6 +42,7 @@ type Set struct {
 	loading sync.Mutex
 	unread  atomic.Bool // later is not empty
 	later   []func(*Set)
+	follow  atomic.Pointer[func()]
 
 	mu    sync.Mutex
 	known map[string]bool
@@ -66,6 +67,14 @@ func (s *Set) Later(add func(*Set)) {
 	defer s.loading.Unlock()
 	s.later = append(s.later, add)
 	s.unread.Store(true)
+}
+
+// Follow sets the function that adds secrets which can change while the program runs. It is called
+// before each output, also concurrently, so it must be quick. It must not produce output itself.
+func (s *Set) Follow(add func()) {
+	if s != nil {
+		s.follow.Store(&add)
+	}
 }
 
 // load calls the functions that add secrets. Concurrent output waits.
@@ -318,6 +327,9 @@ func (s *Set) all() *patterns {
 	}
 	if s.unread.Load() {
 		s.load()
+	}
+	if add := s.follow.Load(); add != nil {
+		(*add)()
 	}
 	if found := s.forms.Load(); found != nil {
 		return found

@@ -2,8 +2,11 @@ package wiring
 
 import (
 	"encoding/base64"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 	"unicode"
 
 	"github.com/copse-dev/copse/internal/cleantext"
@@ -70,6 +73,25 @@ func authorization(header string, add func(login, secret string)) {
 	if decoded, err := base64.StdEncoding.DecodeString(credential); err == nil {
 		if login, password, ok := strings.Cut(string(decoded), ":"); ok {
 			add(login, password)
+		}
+	}
+}
+
+// following returns a function that adds the tokens of a directory if that has changed since the last
+// call.
+func following(dir string, add func(secret string)) func() {
+	var mu sync.Mutex
+	var read time.Time
+	return func() {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return // there are none
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if !info.ModTime().Equal(read) {
+			read = info.ModTime()
+			tokens(dir, add)
 		}
 	}
 }

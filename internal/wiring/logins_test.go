@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/secret"
@@ -61,9 +62,19 @@ func TestTokens(t *testing.T) {
 		}
 	}
 	known := secret.New(nil)
-	tokens(dir, known.Add)
-	tokens(filepath.Join(dir, "none"), known.Add)
+	known.Follow(following(filepath.Join(dir, "none"), known.Add))
+	known.Follow(following(dir, known.Add))
 	if got := known.Redact("x 0123456789abcdef y"); got != "x "+secret.Mask+" y" {
+		t.Error(got)
+	}
+	// Another process adds a token.
+	if err := os.WriteFile(filepath.Join(dir, "b"), []byte("fedcba9876543210\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(dir, time.Time{}, time.Now().Add(time.Second)); err != nil { // clocks of files are coarse
+		t.Fatal(err)
+	}
+	if got := known.Redact("0123456789abcdef fedcba9876543210"); got != secret.Mask+" "+secret.Mask {
 		t.Error(got)
 	}
 }

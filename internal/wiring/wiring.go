@@ -90,13 +90,13 @@ func New(o Options) *Sources {
 		Dir: start, GitHubHost: strings.ToLower(o.Env.Getenv("GH_HOST")),
 		Git: git.Options{Env: o.Env.Environ, Named: o.Repo != "" && !o.Found, Configured: func(c gitconfig.Config) { logins(c, o.Env.Secrets.AddLogin) }},
 	})
+	o.Env.Secrets.Follow(following(filepath.Join(o.Env.ConfigDir(), "tokens"), o.Env.Secrets.Add))
 	o.Env.Secrets.Later(func(known *secret.Set) {
 		if s, err := user.Get(); err == nil {
 			for _, address := range s.Items.Database {
 				secret.InURL(address, known.AddLogin)
 			}
 		}
-		tokens(filepath.Join(o.Env.ConfigDir(), "tokens"), known.Add)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		if repo, err := at.Repo(ctx); err == nil {
