@@ -518,26 +518,37 @@ func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Clien
 	if done.diff == nil || o.dryRun {
 		return done, nil
 	}
-	// This happens first, so that nothing is lost in between.
-	if switched || o.remove {
-		if err := o.asides().Keep(path, o.name, done.aside); err != nil {
-			return done, fmt.Errorf("%s is not changed, because copse cannot store what you added to the entry: %w", path, err)
-		}
-	}
-	note := o.asides().NoteEmpties
 	if o.remove {
-		note = func(string, []byte) error { return o.asides().ForgetEmpties(path, after) }
+		err = o.replace(ctx, file, &done, kept)
+		if err == nil {
+			// Nothing is lost if the file could not be changed.
+			err = cmp.Or(o.asides().Keep(path, o.name, nil), o.asides().ForgetEmpties(path, after))
+		}
+		return done, err
 	}
-	if err := note(path, before); err != nil {
-		return done, fmt.Errorf("%s is not changed, because copse cannot store what it contains: %w", path, err)
+	// This happens first, so that nothing is lost in between.
+	earlier := o.asides().Of(path, o.name)
+	if switched {
+		err = o.asides().Keep(path, o.name, done.aside)
 	}
-	if len(before) > 0 {
-		if err := o.keep(ctx, path, before, kept); err != nil {
-			return done, err
+	if err = cmp.Or(err, o.asides().NoteEmpties(path, before)); err != nil {
+		return done, fmt.Errorf("%s is not changed, because copse cannot store what you added to it: %w", path, err)
+	}
+	if err = o.replace(ctx, file, &done, kept); err != nil && switched {
+		err = errors.Join(err, o.asides().Keep(path, o.name, earlier))
+	}
+	return done, err
+}
+
+// replace changes a client's file after a backup.
+func (o *clientOptions) replace(ctx context.Context, file lockedstore.Foreign, done *written, kept *backup) error {
+	if len(done.before) > 0 {
+		if err := o.keep(ctx, done.path, done.before, kept); err != nil {
+			return err
 		}
 		done.backup = kept.path
 	}
-	return done, file.Replace(before, after)
+	return file.Replace(done.before, done.after)
 }
 
 // maxBackups is the maximum number of backups of a file with different contents.
@@ -587,12 +598,18 @@ func (o *clientOptions) keep(ctx context.Context, path string, content []byte, k
 
 // hideToken keeps the token, and the logins in addresses, off the screen.
 func hideToken(text []byte) []byte {
+	const scheme = "Bearer "
 	var out []byte
 	for line := range bytes.Lines(text) {
-		if i := bytes.Index(line, []byte("Bearer ")); i >= 0 {
-			rest := line[i+len("Bearer "):]
-			if end := bytes.IndexByte(rest, '"'); end >= 0 {
-				line = append(append(bytes.Clone(line[:i]), "Bearer …"...), rest[end:]...)
+		for i := bytes.Index(line, []byte(scheme)); i >= 0; i = bytes.Index(line, []byte(scheme)) {
+			ends := "\"' \t\r\n"
+			if i > 0 && (line[i-1] == '"' || line[i-1] == '\'') {
+				ends = string(line[i-1]) + "\r\n"
+			}
+			out = append(append(out, line[:i]...), scheme+"…"...)
+			line = line[i+len(scheme):]
+			if end := bytes.IndexAny(line, ends); end >= 0 {
+				line = line[end:]
 			}
 		}
 		out = append(out, line...)
