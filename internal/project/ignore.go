@@ -34,6 +34,7 @@ const (
 // filter decides what a listing shows. It is for one call and one goroutine.
 type filter struct {
 	directory *directory
+	git       string // the directory of git that has another name
 	root      gitignore.Rules
 	effort    *gitignore.Effort
 	tracked   func() index.Paths
@@ -81,7 +82,7 @@ type rules struct {
 // warning.
 func (p *Project) newFilter(ctx context.Context, f *directory) (flt *filter, warnings []string) {
 	flt = &filter{
-		directory: f, effort: gitignore.NewEffort(maxComparisons, maxPatterns),
+		directory: f, git: f.gitDirectory(), effort: gitignore.NewEffort(maxComparisons, maxPatterns),
 		tracked: func() index.Paths { return index.Paths{} },
 	}
 	repo, err := p.repository(ctx)
@@ -228,7 +229,7 @@ func (flt *filter) shows(r rules, dir string, entry fs.DirEntry) bool {
 // because its name is ignored.
 func (flt *filter) judge(r rules, dir string, entry fs.DirEntry) (shown, ignored bool) {
 	name := entry.Name()
-	if rooted.NamesGit(name) {
+	if rooted.NamesGit(name) || flt.git != "" && join(dir, name) == flt.git {
 		return false, false
 	}
 	if !r.hidden && !r.Ignored(name, entry.IsDir()) {

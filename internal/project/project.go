@@ -112,7 +112,7 @@ func (p *Project) find(asked string) (*directory, string, error) {
 	if err != nil {
 		return nil, "", explain(asked, err)
 	}
-	if rooted.NamesGit(name) {
+	if f.isGits(name) {
 		return nil, "", ErrGit
 	}
 	return f, name, nil
@@ -124,7 +124,7 @@ func (f *directory) real(asked, name string) (string, error) {
 	if err != nil {
 		return "", explain(asked, err)
 	}
-	if rooted.NamesGit(real) {
+	if f.isGits(real) {
 		return "", ErrGit
 	}
 	return real, nil

@@ -105,6 +105,32 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	}
 }
 
+// So is git's directory with another name, in the two layouts that have one.
+func TestGitDirectoryWithAnotherName(t *testing.T) {
+	t.Parallel()
+	for name, file := range map[string]string{"in the directory": "gitdir: ./.bare\n", "a worktree": "gitdir: .bare/worktrees/main\n"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			gittest.Write(t, filepath.Join(dir, ".git"), file)
+			gittest.Write(t, filepath.Join(dir, ".bare", "config"), "secret")
+			gittest.Write(t, filepath.Join(dir, "x"), "x")
+			if err := os.Symlink(".bare/config", filepath.Join(dir, "to-config")); err != nil {
+				t.Skip("no symbolic links here")
+			}
+			p := plain(dir)
+			for _, path := range []string{".bare", ".bare/config", "./x/../.bare/config", filepath.Join(dir, ".bare", "config"), "to-config"} {
+				if got := read(t, p, path, project.Lines{}); got != "error: Path is inside .git" {
+					t.Errorf("%s: %q", path, got)
+				}
+			}
+			if diff := cmp.Diff([]string{"to-config@", "x"}, list(t, p, "", project.Range{Depth: 3, Max: 10})); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestGitIsClosed(t *testing.T) {
 	t.Parallel()
 	g := gittest.New(t)
