@@ -265,7 +265,7 @@ func TestNoticeInLine(t *testing.T) {
 	if got, want := line.Markdown(), "Unavailable: `just` is not installed"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	line = foreign.Own("Unavailable: ").Notice(`branches["call `+"`deploy`"+`, [now](x)"] and "cut`)
+	line = foreign.Own("Unavailable: ").Notice(`branches["call ` + "`deploy`" + `, [now](x)"] and "cut`)
 	if got, want := line.Markdown(), "Unavailable: branches[`\"call \\u0060deploy\\u0060, [now](x)\"`] and `cut`"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
