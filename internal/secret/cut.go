@@ -65,7 +65,7 @@ func (p *patterns) beginningAt(text []byte, spent *effort) int {
 		return n
 	}
 	for i := len(text) - 1; i >= max(0, len(text)-maxEscape); i-- {
-		if introduces(text[i]) {
+		if p.introduces(text[i]) {
 			if n := p.beginsIn(text[:i], spent); n > 0 {
 				return len(text) - i + n
 			}

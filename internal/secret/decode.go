@@ -26,7 +26,7 @@ type decoded struct {
 // there ends at position end of the original, before the invisible characters between the two.
 type step struct{ at, from, end int }
 
-// decode returns text with the escapes of URLs, JSON, programming languages, and HTML replaced by
+// decode returns text with the escapes of URLs, JSON, programming languages, shells, and HTML replaced by
 // the characters that they mean, and without invisible characters; false if it has neither.
 // Programs differ in which characters they escape, and how, so it accepts all escapes in any
 // mixture. It leaves escapes of characters that are in no pattern, such as quotes in JSON, and
@@ -35,11 +35,11 @@ func decode[T string | []byte](p *patterns, text T) (decoded, bool) {
 	var d decoded
 	start := 0 // text[start:i] is not in d yet
 	for i := 0; i < len(text); {
-		if !introduces(text[i]) && !unusual(text[i]) {
+		if !p.introduces(text[i]) && !unusual(text[i]) {
 			i++
 			continue
 		}
-		means, length, ok := escaped(string(text[i:min(len(text), i+longest(text[i]))]))
+		means, length, ok := p.escaped(string(text[i:min(len(text), i+longest(text[i]))]))
 		if !ok || !p.matter(means) {
 			i += length
 			continue
@@ -126,12 +126,22 @@ func (d decoded) after(n, at int) int {
 	return at + d.steps[n-1].from - d.steps[n-1].at
 }
 
-// introduces reports whether c can begin an escape.
+// introduces reports whether c can begin an escape. A quotation mark counts as invisible if a secret
+// has one: shells, SQL, and CSV double it, or end a string before it and begin another one after it.
+func (p *patterns) introduces(c byte) bool { return introduces(c) || p.quotes && quote(c) }
+
+func quote(c byte) bool { return c == '\'' || c == '"' }
+
+// introduces reports whether c can begin an escape, whatever the secrets are.
 func introduces(c byte) bool { return c == '%' || c == '\\' || c == '&' }
 
 // inEscapes reports whether c can be a part of an escape.
 func inEscapes(c byte) bool {
-	return introduces(c) || c == '#' || c == ';' || c == '{' || c == '}' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	return introduces(c) || c == '#' || c == ';' || c == '{' || c == '}' || alphanumeric(c)
+}
+
+func alphanumeric(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
 // unusual reports whether c can be invisible, or begin a character that is. Line breaks and tabs
@@ -150,6 +160,17 @@ func longest(c byte) int {
 		return maxSequence
 	}
 	return maxEscape
+}
+
+// escaped returns what the function escaped does. If a secret has a quotation mark, one counts as
+// invisible, together with the backslashes before it.
+func (p *patterns) escaped(text string) (means string, length int, ok bool) {
+	if p.quotes {
+		if n := len(text) - len(strings.TrimLeft(text, `\`)); n < len(text) && quote(text[n]) {
+			return "", n + 1, true
+		}
+	}
+	return escaped(text)
 }
 
 // escaped returns the characters that an escape or an invisible character at the beginning of text
@@ -178,10 +199,10 @@ func escaped(text string) (means string, length int, ok bool) {
 		means, length = numbered(text, 2, 4)
 	case text[1] >= '0' && text[1] <= '3':
 		means, length = octal(text)
-	case strings.IndexByte("/\\\"'`$", text[1]) >= 0:
-		means, length = text[1:2], 2
 	case strings.IndexByte("bfr", text[1]) >= 0:
 		length = 2 // controls, which are invisible
+	case text[1] >= ' ' && text[1] < 0x7f && !alphanumeric(text[1]):
+		means, length = text[1:2], 2 // a shell escapes any of these
 	}
 	return means, max(length, 1), length > 0
 }
@@ -348,24 +369,25 @@ func characters(name string) byte {
 // patterns, also if characters are escaped, or the beginning of an escape.
 func unfinished(p *patterns, line string) int {
 	keep := beginning(line, p.texts)
-	if !strings.ContainsFunc(line, func(r rune) bool { return r >= utf8.RuneSelf || introduces(byte(r)) || unusual(byte(r)) }) {
+	if !strings.ContainsFunc(line, func(r rune) bool { return r >= utf8.RuneSelf || p.introduces(byte(r)) || unusual(byte(r)) }) {
 		return keep
 	}
 	d := decoded{text: []byte(line)}
 	for ok, level := true, 0; ok && level <= maxLevels; level++ {
-		d.text = d.text[:complete(d.text)]
+		d.text = d.text[:p.complete(d.text)]
 		keep = max(keep, len(line)-d.original(len(d.text)-beginning(string(d.text), p.texts)))
 		d, ok = d.again(p)
 	}
 	return keep
 }
 
-// complete returns the length of text without an escape at its end that can be incomplete.
-func complete(text []byte) int {
+// complete returns the length of text without escapes at its end that can be incomplete.
+func (p *patterns) complete(text []byte) int {
 	for i := max(0, len(text)-maxEscape); i < len(text); i++ {
-		if introduces(text[i]) {
-			if _, _, ok := escaped(string(text[i:])); !ok {
-				return i
+		if p.introduces(text[i]) {
+			if _, _, ok := p.escaped(string(text[i:])); !ok {
+				text = text[:i]
+				i = max(0, i-maxEscape) - 1 // this can be the second half of one
 			}
 		}
 	}

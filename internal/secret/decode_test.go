@@ -105,6 +105,43 @@ func TestEscapedInAnyWay(t *testing.T) {
 	}
 }
 
+// A secret is found as shells, SQL, and CSV quote it, also twice, and in a text that continues.
+func TestQuoted(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"Tr0ub4dor&3 it's", `p@ss"w<o>rd12;$x`, "Kx8#mQ!z(2)*Lp~v", `ab''cd"ef'ghé`, `a\b(c)\ d~`, `ab\cd'ef\'gh~`} {
+		backslashes := ""
+		for i := range len(word) {
+			if c := word[i]; strings.IndexByte(" '\"&<>;$#!()*~@\\", c) >= 0 {
+				backslashes += `\`
+			}
+			backslashes += word[i : i+1]
+		}
+		for name, spelled := range map[string]string{
+			"printf %q": backslashes,
+			"set -x":    strings.ReplaceAll(word, "'", `'\''`),
+			"shlex":     strings.ReplaceAll(word, "'", `'"'"'`),
+			"SQL":       strings.ReplaceAll(word, "'", "''"),
+			"CSV":       strings.ReplaceAll(word, `"`, `""`),
+		} {
+			set := known("", word)
+			for _, text := range []string{spelled, strings.ReplaceAll(strings.ReplaceAll(spelled, `\`, `\\`), `"`, `\"`)} {
+				text = "A '" + text + "' Z"
+				got := set.Redact(text)
+				if !strings.HasPrefix(got, "A ") || !strings.HasSuffix(got, " Z") || !strings.Contains(got, secret.Mask) || len(got) > len("A '' Z")+len(secret.Mask)+4 {
+					t.Errorf("%s: %s: %s", name, text, got)
+				}
+				begin := max(0, strings.Index(got, secret.Mask))
+				for i := range len(text) {
+					if part := set.RedactPart(text[:i]); !strings.HasPrefix(got[:begin], part[:min(begin, len(part))]) ||
+						len(part) > begin && !strings.HasPrefix(part[begin:], secret.Mask) {
+						t.Errorf("%s: %s: the part %s", name, text[:i], part)
+					}
+				}
+			}
+		}
+	}
+}
+
 // A secret of characters other than those of ASCII is found, too, and one that contains an
 // invisible character.
 func TestOtherCharacters(t *testing.T) {
@@ -132,6 +169,7 @@ func TestBase64OfOtherForms(t *testing.T) {
 	const token = `ATATT3x/+"ab=CD12 z`
 	for name, inner := range map[string]string{
 		"query": "?a=" + url.QueryEscape(token), "path": "/" + url.PathEscape(token), "JSON": fmt.Sprintf("{%q:%q}", "a", token), "as it is": "-" + token,
+		"component": "%3D" + strings.NewReplacer("/", "%2F", "+", "%2B", `"`, "%22", "=", "%3D", " ", "%20").Replace(token), "HTML": "<p>" + strings.ReplaceAll(token, `"`, "&quot;"),
 	} {
 		for range 3 {
 			inner = " " + inner

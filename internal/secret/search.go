@@ -12,6 +12,7 @@ type patterns struct {
 	// matters are the characters in texts, in escapes, and in invisible characters: an escape of
 	// another one hides nothing.
 	matters [256]bool
+	quotes  bool // a text has a quotation mark
 	// beginnings and ends are the texts by their first and last bytes.
 	beginnings, ends map[string][]string
 }
@@ -36,6 +37,7 @@ func compile(texts []string) *patterns {
 	for _, text := range texts {
 		for i := range len(text) {
 			p.matters[text[i]] = true
+			p.quotes = p.quotes || quote(text[i])
 		}
 		if last := len(text) - shortestPart; last > 0 {
 			p.beginnings[text[:shortestPart]] = append(p.beginnings[text[:shortestPart]], text)

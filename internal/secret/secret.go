@@ -19,6 +19,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"html"
 	"net/url"
 	"slices"
@@ -27,6 +28,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/copse-dev/copse/internal/cleantext"
 )
@@ -195,12 +197,15 @@ func forms(login, secret string) []string {
 	if visible := strings.TrimSpace(visible(secret)); len(visible) >= shortest {
 		all = append(all, visible)
 	}
+	if bare := strings.TrimSpace(unquote(secret)); len(bare) >= shortest {
+		all = append(all, bare)
+	}
 	if bytes := latin(secret); len(bytes) >= shortest {
 		all = append(all, bytes)
 	}
 	all = append(all, base64Fragments(wide(secret))...)
 	// A program can encode a URL or a document in base64.
-	for _, escaped := range []string{url.QueryEscape(secret), url.PathEscape(secret), unquoted(secret)} {
+	for _, escaped := range append(others(secret), url.QueryEscape(secret), url.PathEscape(secret), unquoted(secret)) {
 		if escaped != secret {
 			all = append(all, base64Fragments(escaped)...)
 		}
@@ -209,6 +214,27 @@ func forms(login, secret string) []string {
 		all = append(all, base64Forms(login+":"+secret)...)
 	}
 	return all
+}
+
+// others returns the forms of text in a URL, JSON, and HTML for which other languages escape other
+// characters than Go does.
+func others(text string) []string {
+	percent := strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
+	var ascii strings.Builder
+	for _, r := range strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) {
+		if r < utf8.RuneSelf {
+			ascii.WriteByte(byte(r))
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&ascii, `\u%04x`, unit)
+		}
+	}
+	return []string{
+		percent, strings.ReplaceAll(percent, "%2F", "/"), strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(percent),
+		strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text), ascii.String(),
+		html.EscapeString(text), strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#x27;").Replace(html.EscapeString(text)),
+	}
 }
 
 // latin returns text in ISO 8859-1, in which some programs escape it, and "" if it has no such
@@ -244,6 +270,16 @@ func visible(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// unquote returns text without its quotation marks, the backslashes before them, and its invisible
+// characters, as it is in a decoded text.
+func unquote(text string) string {
+	pieces := strings.Split(strings.ReplaceAll(visible(text), `"`, "'"), "'")
+	for i, piece := range pieces[:len(pieces)-1] {
+		pieces[i] = strings.TrimRight(piece, `\`)
+	}
+	return strings.Join(pieces, "")
 }
 
 // written returns the forms of text inside other texts.
