@@ -343,6 +343,33 @@ func TestChangesAreChecked(t *testing.T) {
 	harmless(t, "an error", body)
 }
 
+// A page that is open gets no changes after somebody has left its session.
+func TestStreamEndsWithSession(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	link := s.link("/r", false)
+	_, page := s.do(s.browser, http.MethodGet, link, "")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	root, _, _ := strings.Cut(link, "enter?")
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, root+"live/fake", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.browser.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		t.Fatal(res.Status)
+	}
+	s.do(s.browser, http.MethodPost, root+"leave", entry.TokenField+"="+tokenOf(page), "Origin", s.server.URL, "Content-Type", "application/x-www-form-urlencoded")
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		t.Errorf("the stream goes on: %v", err)
+	}
+}
+
 func mustParse(t *testing.T, address string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(address)

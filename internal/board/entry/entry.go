@@ -70,6 +70,7 @@ type Session struct {
 	access *Access
 	cookie string
 	host   string
+	ended  chan struct{}
 
 	mu     sync.Mutex
 	seen   time.Time
@@ -106,10 +107,11 @@ func (d *Access) Enter(w http.ResponseWriter, r *http.Request, secret string) bo
 	}
 	s := &Session{
 		Token: rand.Text(), ReadOnly: d.links[at].readOnly,
-		access: d, cookie: rand.Text(), host: strings.ToLower(r.Host), seen: d.now(),
+		access: d, cookie: rand.Text(), host: strings.ToLower(r.Host), seen: d.now(), ended: make(chan struct{}),
 	}
 	d.links = append(d.links[:at], d.links[at+1:]...)
 	if len(d.sessions) >= maxSessions {
+		close(d.sessions[0].ended)
 		d.sessions = d.sessions[1:]
 	}
 	d.sessions = append(d.sessions, s)
@@ -131,12 +133,16 @@ func (d *Access) Session(r *http.Request) *Session {
 	return nil
 }
 
+// Ended is closed when somebody leaves the session, or a new one replaces it.
+func (s *Session) Ended() <-chan struct{} { return s.ended }
+
 // Leave ends a session.
 func (s *Session) Leave() {
 	s.access.mu.Lock()
 	defer s.access.mu.Unlock()
 	for i, other := range s.access.sessions {
 		if other == s {
+			close(s.ended)
 			s.access.sessions = append(s.access.sessions[:i], s.access.sessions[i+1:]...)
 			return
 		}
