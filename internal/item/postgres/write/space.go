@@ -27,7 +27,7 @@ func NewSpace(accepted int64) *Space { return &Space{limit: accepted / 4 * 3} }
 // Used is how many bytes the items of a project take, or fewer, as of a version of the project.
 type Used struct{ project, version, bytes int64 }
 
-// Note notes what the items of a project take after a change that was committed.
+// Note remembers what the items of a project take after a change that was committed.
 func (s *Space) Note(u Used) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +63,7 @@ func sum() string {
 	return fmt.Sprintf("select coalesce(pg_catalog.sum(%s + %d), 0)::bigint from copse.item i where i.project_id = $1 and i.version > $2", row.Size(), rowSize)
 }
 
-// FlushWithin is [Writer.Flush] for a change that can need space. It returns what the items take then, or
+// FlushWithin writes like [Writer.Flush], a change that can need space. It returns what the items take then, or
 // a [*storage.StoreError].
 //
 // It adds the sizes of the items that changed since to what is known. Their former sizes are part of
