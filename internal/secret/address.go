@@ -43,3 +43,25 @@ func loginOf(text string) int {
 	}
 	return -1
 }
+
+// WithoutBearers returns a text with "…" in place of the tokens after "Bearer", up to the end of the
+// quotation or a blank.
+func WithoutBearers(text string) string {
+	const scheme = "Bearer "
+	var out strings.Builder
+	for {
+		i := strings.Index(text, scheme)
+		if i < 0 {
+			return out.String() + text
+		}
+		ends := "\"' \t\r\n"
+		if i > 0 && (text[i-1] == '"' || text[i-1] == '\'') {
+			ends = text[i-1:i] + "\r\n"
+		}
+		out.WriteString(text[:i] + scheme + "…")
+		text = text[i+len(scheme):]
+		if end := strings.IndexAny(text, ends); end >= 0 {
+			text = text[end:]
+		}
+	}
+}

@@ -598,21 +598,5 @@ func (o *clientOptions) keep(ctx context.Context, path string, content []byte, k
 
 // hideToken keeps the token, and the logins in addresses, off the screen.
 func hideToken(text []byte) []byte {
-	const scheme = "Bearer "
-	var out []byte
-	for line := range bytes.Lines(text) {
-		for i := bytes.Index(line, []byte(scheme)); i >= 0; i = bytes.Index(line, []byte(scheme)) {
-			ends := "\"' \t\r\n"
-			if i > 0 && (line[i-1] == '"' || line[i-1] == '\'') {
-				ends = string(line[i-1]) + "\r\n"
-			}
-			out = append(append(out, line[:i]...), scheme+"…"...)
-			line = line[i+len(scheme):]
-			if end := bytes.IndexAny(line, ends); end >= 0 {
-				line = line[end:]
-			}
-		}
-		out = append(out, line...)
-	}
-	return []byte(cleantext.Block(secret.WithoutLogins(string(out))))
+	return []byte(cleantext.Block(secret.WithoutLogins(secret.WithoutBearers(string(text)))))
 }
