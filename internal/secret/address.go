@@ -60,8 +60,10 @@ func WithoutBearers(text string) string {
 		}
 		out.WriteString(text[:i] + scheme + "…")
 		text = text[i+len(scheme):]
-		if end := strings.IndexAny(text, ends); end >= 0 {
-			text = text[end:]
+		end := strings.IndexAny(text, ends)
+		if end < 0 {
+			return out.String()
 		}
+		text = text[end:]
 	}
 }

@@ -216,8 +216,8 @@ func forms(login, secret string) []string {
 	return all
 }
 
-// others returns the forms of text in a URL, JSON, and HTML for which other languages escape other
-// characters than Go does.
+// others returns the forms of text in a URL, JSON, and HTML that other languages write, because they
+// escape characters that Go does not escape.
 func others(text string) []string {
 	percent := strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
 	var ascii strings.Builder

@@ -133,7 +133,7 @@ func (d *Access) Session(r *http.Request) *Session {
 	return nil
 }
 
-// Ended is closed when somebody leaves the session, or a new one replaces it.
+// Ended returns a channel that is closed when somebody leaves the session, or a new one replaces it.
 func (s *Session) Ended() <-chan struct{} { return s.ended }
 
 // Leave ends a session.
