@@ -4,9 +4,7 @@ package promptline
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -14,16 +12,13 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/cli/input"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/wiring"
 )
 
-const (
-	// maxInput is the maximum size of a client's input.
-	maxInput = 1 << 20
-	// maxName is the maximum length of the name of a branch.
-	maxName = 60
-)
+// maxName is the maximum length of the name of a branch.
+const maxName = 60
 
 // Command returns "copse prompt-line".
 func Command(env app.Env) *cobra.Command {
@@ -64,17 +59,16 @@ With --status-line, it reads the input that Claude Code gives to a status line c
 
 // currentDir returns the directory of a client's session.
 func currentDir(env app.Env) string {
-	var input struct {
+	var session struct {
 		Workspace struct {
 			Dir string `json:"current_dir"`
 		} `json:"workspace"`
 		Dir string `json:"cwd"`
 	}
-	data, err := io.ReadAll(io.LimitReader(env.Stdin, maxInput))
-	if err != nil || json.Unmarshal(data, &input) != nil {
+	if !input.Event(env.Stdin, &session) {
 		return env.Dir
 	}
-	for _, dir := range []string{input.Workspace.Dir, input.Dir} {
+	for _, dir := range []string{session.Workspace.Dir, session.Dir} {
 		if filepath.IsAbs(dir) {
 			return dir
 		}

@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/input"
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
@@ -26,12 +26,8 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/projectcontext/since"
 )
 
-const (
-	// maxTokens is the size of the context at the start of a session.
-	maxTokens = 600
-	// maxInput is the maximum size of a client's input.
-	maxInput = 1 << 20
-)
+// maxTokens is the size of the context at the start of a session.
+const maxTokens = 600
 
 // event is a client's description of the event for which it runs a hook.
 type event struct {
@@ -87,10 +83,7 @@ succeeds.`,
 func run(ctx context.Context, env app.Env, client, name string) error {
 	var e event
 	if !env.Interactive() {
-		data, err := io.ReadAll(io.LimitReader(env.Stdin, maxInput))
-		if err == nil {
-			_ = json.Unmarshal(data, &e) // a client without this value is in this directory
-		}
+		_ = input.Event(env.Stdin, &e) // a client without one is in this directory
 	}
 	if e.Session == "" {
 		e.Session = e.SessionID
