@@ -250,7 +250,7 @@ func tabled(tool string) bool {
 func (v *visitor) up(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(v.r.lab.bin, "copse"), "up", "--no-token", "--port", "42000")
+	cmd := exec.CommandContext(ctx, filepath.Join(v.r.lab.bin, "copse"), "up", "--no-token", "--port", "22000")
 	cmd.Dir, cmd.Env = v.from, v.r.environ()
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said
