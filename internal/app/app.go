@@ -16,7 +16,6 @@ import (
 	"os/user"
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
@@ -138,9 +137,6 @@ const (
 	// firstCollection is the percentage that lets the heap grow to 10 MiB before the first
 	// collection, which is more than a short run needs.
 	firstCollection = 250
-	// largeHeap is how much is alive in a server that needs no ballast, such as one with 10,000
-	// items: the garbage of such a server would exceed its memory.
-	largeHeap = 8 << 20
 )
 
 // spareCollector makes the collector run less often, and not at all during the start. It allocates
@@ -153,36 +149,11 @@ func spareCollector() *atomic.Pointer[[ballastSize]byte] {
 		debug.SetGCPercent(percent)
 		return ballast
 	}
-	afterCollection(func() {
-		if liveHeap() < largeHeap {
-			ballast.Store(new([ballastSize]byte))
-			afterCollection(func() { dropBallast(ballast) })
-		}
+	runtime.AddCleanup(new([64]byte), func(percent int) {
+		ballast.Store(new([ballastSize]byte))
 		debug.SetGCPercent(percent)
-	})
+	}, percent)
 	return ballast
-}
-
-// dropBallast removes the ballast after a collection that leaves a large heap, for good: to allocate
-// it again would take its memory.
-func dropBallast(ballast *atomic.Pointer[[ballastSize]byte]) {
-	if liveHeap() < ballastSize+largeHeap {
-		afterCollection(func() { dropBallast(ballast) })
-		return
-	}
-	ballast.Store(nil)
-}
-
-// afterCollection calls a function after the next collection.
-func afterCollection(call func()) {
-	runtime.AddCleanup(new([64]byte), func(call func()) { call() }, call)
-}
-
-// liveHeap returns the number of bytes that the last collection left.
-func liveHeap() uint64 {
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	return live[0].Value.Uint64()
 }
 
 // self returns the path of this program. On Linux, the path still names this file after an update

@@ -1,10 +1,7 @@
 package app
 
 import (
-	"runtime"
-	"runtime/debug"
 	"testing"
-	"time"
 )
 
 // The socket is at one place whether a program inherits the XDG_ variables or not.
@@ -31,38 +28,4 @@ func TestRuntimeDir(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-}
-
-// A small heap gets the ballast after its first collection, and a large one loses it for good.
-func TestLargeHeapHasNoBallast(t *testing.T) { //nolint:paralleltest // it measures the heap of the process
-	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	ballast := spareCollector()
-	defer runtime.KeepAlive(ballast)
-	becomes := func(present bool) {
-		t.Helper()
-		for range 500 {
-			runtime.GC()
-			time.Sleep(time.Millisecond) // cleanups run on another goroutine
-			if (ballast.Load() != nil) == present {
-				return
-			}
-		}
-		t.Fatalf("the ballast does not become %v", present)
-	}
-	becomes(true)
-	stays := func(present bool) {
-		t.Helper()
-		for range 5 {
-			runtime.GC()
-			time.Sleep(time.Millisecond)
-			if (ballast.Load() != nil) != present {
-				t.Fatalf("the ballast does not stay %v", present)
-			}
-		}
-	}
-	stays(true) // the heap is small
-	large := make([]byte, 2*largeHeap)
-	becomes(false)
-	runtime.KeepAlive(large)
-	stays(false)
 }
