@@ -65,8 +65,9 @@ type Env struct {
 	// GOOS selects the locations of files.
 	GOOS string
 	Now  func() time.Time
-	// Ready makes signals end the program's context. Execute calls it before it runs a command, and a
-	// server of one client ([ServesClient]) after its first answer. Nil: they do, or nobody sends any.
+	// Ready makes signals end the program's context. Execute calls it before it runs a command. A
+	// server of one client ([ServesClient]) calls it before its first work. Nil: signals already do, or
+	// nobody sends any.
 	Ready func()
 	// Secrets are the texts that Execute removes from Stdout and Stderr. Code that finds a login
 	// adds its secret. Nil removes nothing.
@@ -172,7 +173,7 @@ func self() string {
 	return path
 }
 
-// ServesClient reports whether arguments begin a server of one client. Until its first answer, it has
+// ServesClient reports whether arguments begin a server of one client. Until its first work, it has
 // nothing to end, so it enables signals later: their three threads take a twentieth of its start.
 func ServesClient(args []string) bool {
 	return len(args) > 1 && args[0] == "mcp" && args[1] == "serve"

@@ -44,8 +44,8 @@ type MissingError struct {
 	// Tried has one text for each examined place, in order, with the finding: "~/.netrc: no machine
 	// github.com", "gh: not logged in". It contains no secret and no path of the home directory.
 	Tried []string
-	// Half is what is missing of a login whose other half was found, "" for none: "$JIRA_EMAIL is set,
-	// but $JIRA_TOKEN is not".
+	// Half says which half of a login is missing, if only the other half was found: "$JIRA_EMAIL is
+	// set, but $JIRA_TOKEN is not". Otherwise, it is empty.
 	Half string
 }
 
