@@ -182,7 +182,7 @@ var inherited = []string{
 var (
 	port  = regexp.MustCompile(`127\.0\.0\.1:[0-9]+`)
 	took  = regexp.MustCompile(` after [0-9.]+ ?m?s\b`)
-	stamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
+	stamp = regexp.MustCompile(`(as_of":")?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z`)
 )
 
 // server answers a conversation until its input ends.
@@ -247,10 +247,11 @@ func hold(ts *testscript.TestScript, args []string, serve server) {
 	transcript = port.ReplaceAllString(transcript, "127.0.0.1:PORT")
 	transcript = took.ReplaceAllString(transcript, " after TIME")
 	transcript = stamp.ReplaceAllStringFunc(transcript, func(s string) string {
-		if when, err := time.Parse(time.RFC3339, s); err != nil || time.Since(when).Abs() > time.Hour {
+		when, asOf := strings.CutPrefix(s, `as_of":"`)
+		if at, err := time.Parse(time.RFC3339, when); err != nil || time.Since(at).Abs() > time.Hour || !asOf && !strings.Contains(s, ".") {
 			return s
 		}
-		return "NOW"
+		return strings.TrimSuffix(s, when) + "NOW"
 	})
 	fmt.Fprint(ts.Stdout(), transcript)
 	fmt.Fprint(ts.Stderr(), stderr.String())

@@ -114,7 +114,9 @@ func Age(asOf, now time.Time) string {
 	switch {
 	case asOf.IsZero():
 		return ""
-	case age < time.Minute: // or a clock ahead of ours
+	case age < -time.Minute:
+		return "some time ago"
+	case age < time.Minute:
 		return "just now"
 	case age < time.Hour:
 		return fmt.Sprintf("%d min ago", age/time.Minute)

@@ -43,6 +43,8 @@ type Client struct {
 	rest *rest.Conn
 	logs *joblog.Reader
 	seen *seen.Lists
+	// identity names the API and the credential without revealing it.
+	identity string
 	// timeout limits one request.
 	timeout time.Duration
 
@@ -62,8 +64,11 @@ func New(o Options) *Client {
 		API: &api, Credential: o.Credential, Version: o.Version, CacheDir: o.CacheDir, Secret: o.Secret, Identity: identity, Timeout: o.Timeout, Base: o.Base, Refused: o.Refused,
 		Posts: func(r *http.Request) bool { return graphql.Allowed(&api, r) },
 	})
-	return &Client{rest: conn, logs: joblog.New(conn, o.Base, o.Timeout), seen: seen.New(o.CacheDir, identity, o.Secret), timeout: o.Timeout}
+	return &Client{rest: conn, logs: joblog.New(conn, o.Base, o.Timeout), seen: seen.New(o.CacheDir, identity, o.Secret), identity: identity, timeout: o.Timeout}
 }
+
+// Identity returns one name for the API and the credential, which cannot be read back from it.
+func (c *Client) Identity() string { return c.identity }
 
 // Logs adds to the first failing checks that are jobs of GitHub Actions the end of the failing
 // step's log, and to Notes which logs are missing, and why.

@@ -30,10 +30,13 @@ func FromCache(ctx context.Context) bool { return cachedOnly(ctx) }
 func cachedOnly(ctx context.Context) bool { return ctx.Value(cachedOnlyKey{}) != nil }
 
 // AsOf returns when the service last confirmed the answer resp of a [Transport]: the Date of its
-// answer or of its "not modified", or else the local time of that. It is the zero time for a
-// response from elsewhere without a Date.
-func AsOf(resp *http.Response) time.Time {
-	t, err := http.ParseTime(resp.Header.Get("Date"))
+// answer or of its "not modified", but at most the local time at which that arrived. It is the zero
+// time for a response from elsewhere without a Date.
+func AsOf(resp *http.Response) time.Time { return headerTime(resp, "Date") }
+
+// headerTime returns the time in a header, the zero time if there is none.
+func headerTime(resp *http.Response, name string) time.Time {
+	t, err := http.ParseTime(resp.Header.Get(name))
 	if err != nil {
 		return time.Time{}
 	}

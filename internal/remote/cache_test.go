@@ -29,6 +29,8 @@ const (
 	tuesday = "Tue, 03 Nov 2026 10:00:00 GMT"
 )
 
+func wednesday() time.Time { return time.Date(2026, 11, 4, 10, 0, 0, 0, time.UTC) }
+
 // resource is an answer with an ETag, as GitHub gives it.
 type resource struct {
 	mu               sync.Mutex
@@ -89,7 +91,7 @@ func confirmEachTime(t *testing.T, start func(*testing.T, http.HandlerFunc) (str
 	t.Helper()
 	r := &resource{body: "one", etag: `W/"1"`, date: monday}
 	url, base := start(t, r.ServeHTTP)
-	c := client(t, remote.Options{Base: base, CacheDir: t.TempDir()})
+	c := client(t, remote.Options{Base: base, CacheDir: t.TempDir(), Now: wednesday})
 
 	resp, _ := mustGet(t, c, url)
 	asOf(t, resp, monday)
@@ -135,6 +137,32 @@ func TestAsOfWithoutADate(t *testing.T) {
 	if got := remote.AsOf(&http.Response{}); !got.IsZero() {
 		t.Errorf("got %v for a foreign answer", got)
 	}
+}
+
+// No answer is later than its arrival, whatever the clock of the service shows. A pause that names a
+// time is relative to that clock.
+func TestServiceClockAhead(t *testing.T) {
+	t.Parallel()
+	r := &resource{body: "one", etag: `"1"`, date: "Wed, 04 Nov 2026 13:00:00 GMT"}
+	s := serve(t, func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("Retry-After", "Wed, 04 Nov 2026 13:01:00 GMT")
+		w.Header().Set("Copse-Service-Date", monday)
+		r.ServeHTTP(w, req)
+	})
+	const arrival = "Wed, 04 Nov 2026 10:00:00 GMT"
+	c := client(t, remote.Options{CacheDir: t.TempDir(), Now: wednesday})
+	for range 2 { // an answer, and its confirmation
+		resp, _ := mustGet(t, c, s.URL)
+		asOf(t, resp, arrival)
+		if got := remote.RetryAfter(resp); got != time.Minute {
+			t.Errorf("a pause of %v", got)
+		}
+	}
+	resp, _, err := get(remote.WithCachedOnly(t.Context()), c, s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asOf(t, resp, arrival)
 }
 
 func TestProcessesShareACache(t *testing.T) {

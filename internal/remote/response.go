@@ -103,14 +103,17 @@ func RetryAfter(resp *http.Response) time.Duration {
 }
 
 // statedPause reads how long to wait from Retry-After (seconds or a date), or else
-// X-RateLimit-Reset (Unix seconds at GitHub, ISO 8601 at Jira). Dates are relative to the answer's
+// X-RateLimit-Reset (Unix seconds at GitHub, ISO 8601 at Jira). Dates are relative to the service's
 // own, so a wrong local clock does no harm.
 func statedPause(resp *http.Response) time.Duration {
 	value := resp.Header.Get("Retry-After")
 	if n, err := strconv.ParseInt(value, 10, 32); err == nil {
 		return time.Duration(max(n, 0)) * time.Second
 	}
-	now := AsOf(resp)
+	now := headerTime(resp, serviceDate)
+	if now.IsZero() {
+		now = AsOf(resp)
+	}
 	if now.IsZero() {
 		return 0
 	}

@@ -63,9 +63,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	if resp.StatusCode == http.StatusUnauthorized {
 		w.refused()
 	}
-	if _, err := http.ParseTime(resp.Header.Get("Date")); err != nil {
-		resp.Header.Set("Date", w.now().UTC().Format(http.TimeFormat))
-	}
+	w.arrived(resp.Header)
 	resp.Header.Del("Set-Cookie")
 	// A service's max-age would allow an answer to be served unconfirmed. Our answers are always
 	// confirmed, or explicitly requested from the cache with WithCachedOnly.
@@ -80,6 +78,19 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = &boundedBody{ReadCloser: resp.Body, left: w.maxBody}
 	return resp, nil
+}
+
+// serviceDate is the header for the Date that the service sent.
+const serviceDate = "Copse-Service-Date"
+
+// arrived corrects the Date of an answer: it has not been given after its arrival, whatever the clock
+// of the service shows. An earlier Date remains, because a proxy may have cached the answer.
+func (w *wire) arrived(h http.Header) {
+	h.Set(serviceDate, h.Get("Date"))
+	now := w.now().UTC()
+	if date, err := http.ParseTime(h.Get("Date")); err != nil || date.After(now) {
+		h.Set("Date", now.Format(http.TimeFormat))
+	}
 }
 
 func noStore(resp *http.Response) bool {

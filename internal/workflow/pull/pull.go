@@ -101,14 +101,30 @@ func (r *Requests) Linked(ctx context.Context, branch string, n uint32, w failur
 	return fact.Unavailable[pullrequest.Status](e.Message(w), e.Hint(w))
 }
 
+// Login returns the identity of the login for origin's repository, "" if there is none; see
+// [github.Client.Identity].
+func (r *Requests) Login(ctx context.Context) string {
+	client, _, err := r.client(ctx)
+	if err != nil {
+		return ""
+	}
+	return client.Identity()
+}
+
+// client returns the client for origin's repository.
+func (r *Requests) client(ctx context.Context) (*github.Client, remoteurl.Repo, error) {
+	repo, err := r.Repository(ctx, "")
+	if err != nil {
+		return nil, remoteurl.Repo{}, err
+	}
+	client, err := r.clients.GitHub(ctx, repo.Host)
+	return client, repo, err
+}
+
 // OfBranches returns the pull request of each branch of origin's repository, in their order; see
 // [github.Client.OfBranches].
 func (r *Requests) OfBranches(ctx context.Context, heads []pullrequest.Head, w failure.Words) []fact.Fact[pullrequest.Status] {
-	repo, err := r.Repository(ctx, "")
-	var client *github.Client
-	if err == nil {
-		client, err = r.clients.GitHub(ctx, repo.Host)
-	}
+	client, repo, err := r.client(ctx)
 	if err == nil {
 		return client.OfBranches(ctx, repo, heads)
 	}
@@ -135,11 +151,7 @@ func (r *Requests) List(ctx context.Context, repo remoteurl.Repo, state pullrequ
 // Seen returns the pull requests of origin's repository in GitHub's earlier answers, the latest
 // answer first. It uses no network.
 func (r *Requests) Seen(ctx context.Context) ([]seen.Entry, error) {
-	repo, err := r.Repository(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	client, err := r.clients.GitHub(ctx, repo.Host)
+	client, repo, err := r.client(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -242,6 +242,7 @@
   let skew = 0;
   const age = (then) => {
     const minutes = Math.floor((Date.now() + skew - then) / 60000);
+    if (minutes < -1) return "some time ago";
     if (minutes < 1) return "just now";
     if (minutes < 60) return `${minutes} min ago`;
     if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ago`;

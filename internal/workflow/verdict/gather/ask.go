@@ -3,6 +3,7 @@ package gather
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,7 +42,8 @@ func (v *Verdicts) ask(ctx context.Context, repo *git.Repo, s shape, t tips, ask
 	if look() || asking == Cached {
 		return kept, false
 	}
-	if until, paused := v.o.Turns.Paused(repo.CommonDir(), v.o.Now()); paused {
+	login := v.o.Pulls.Login(ctx)
+	if until, paused := v.o.Turns.Paused(login, v.o.Now()); paused {
 		return or(unasked(len(heads), fmt.Sprintf("GitHub accepts no requests until %s", until.UTC().Format("15:04 UTC"))), kept), false
 	}
 	defer v.o.Turns.Take(ctx, repo.CommonDir())()
@@ -54,7 +56,7 @@ func (v *Verdicts) ask(ctx context.Context, repo *git.Repo, s shape, t tips, ask
 		found = or(v.o.Pulls.OfBranches(ctx, heads), kept)
 	}
 	listing.Wait()
-	v.pause(repo, found)
+	v.pause(login, found)
 	return found, changed
 }
 
@@ -91,30 +93,29 @@ func (v *Verdicts) list(ctx context.Context, asking Asking) bool {
 		age = 0
 	}
 	changed, err := v.o.Opened.Refresh(ctx, age)
-	if err != nil {
-		return false // the answers about the branches give the reason
-	}
-	return changed
+	return changed && err == nil // the answers about the branches give the reason
 }
 
-// pause records how long GitHub asked clients to wait.
-func (v *Verdicts) pause(repo *git.Repo, found []fact.Fact[pullrequest.Status]) {
+// pause records how long GitHub asked the clients of a login to wait.
+func (v *Verdicts) pause(login string, found []fact.Fact[pullrequest.Status]) {
 	var wait time.Duration
 	for _, f := range found {
 		wait = max(wait, f.Retry)
 	}
 	if wait > 0 {
-		_ = v.o.Turns.Pause(repo.CommonDir(), v.o.Now().Add(wait)) // then the next one asks again
+		_ = v.o.Turns.Pause(login, v.o.Now().Add(wait)) // then the next one asks again
 	}
 }
 
-// recent reports whether all answers are known and recent.
+// ahead is how far an answer's whole seconds, and small corrections of the clock, can be in the future.
+const ahead = 5 * time.Second
+
+// recent reports whether all answers are known and recent. The age of an answer from the future is
+// unknown: the clock has been corrected since.
 func (v *Verdicts) recent(all []fact.Fact[pullrequest.Status]) bool {
 	now := v.o.Now()
-	for _, f := range all {
-		if f.State == fact.StateUnavailable || now.Sub(f.AsOf) > recent {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(all, func(f fact.Fact[pullrequest.Status]) bool {
+		age := now.Sub(f.AsOf)
+		return f.State == fact.StateUnavailable || age > recent || age < -ahead
+	})
 }

@@ -47,6 +47,8 @@ type Options struct {
 
 // Pulls request the pull requests of branches.
 type Pulls interface {
+	// Login names the host and the login of the requests without revealing them, "" for none.
+	Login(ctx context.Context) string
 	// OfBranches returns the pull request of each branch, in their order.
 	OfBranches(ctx context.Context, heads []pullrequest.Head) []fact.Fact[pullrequest.Status]
 }
