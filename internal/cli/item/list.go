@@ -74,36 +74,32 @@ func (o *listOptions) checkValues(v backlog.View) error {
 	return nil
 }
 
-// explain explains an empty result, and says how many more items a search finds in other iterations.
-func (o *listOptions) explain(c cli, v backlog.View, text string, found int) error {
+// explain explains an empty result, and says how many more items a query finds in other iterations.
+func (o *listOptions) explain(c cli, v backlog.View, found, elsewhere int) error {
 	if found == 0 {
-		return o.explainNone(c, v, text)
+		return o.explainNone(c, v, elsewhere)
 	}
-	if text == "" {
-		return nil
-	}
-	if more := len(v.Select(backlog.Query{Filter: o.filter, Text: text}.InAllIterations())) - found; more > 0 {
-		c.Env.Notef("--all finds %d more in other iterations", more)
+	if elsewhere > 0 {
+		c.Env.Notef("--all finds %d more in other iterations", elsewhere)
 	}
 	return nil
 }
 
 // explainNone explains an empty result: it refuses unknown values of filters, says how many items the
 // query finds in all iterations, and tells a person how to create one.
-func (o *listOptions) explainNone(c cli, v backlog.View, text string) error {
+func (o *listOptions) explainNone(c cli, v backlog.View, elsewhere int) error {
 	if err := o.checkValues(v); err != nil {
 		return err
 	}
 	in := cmp.Or(o.filter.Iteration, v.Config.CurrentIteration)
-	everywhere := len(v.Select(backlog.Query{Filter: o.filter, Text: text}.InAllIterations()))
 	switch {
-	case everywhere == 0 && !c.Out().Terminal():
+	case elsewhere == 0 && !c.Out().Terminal():
 	case o.filter.All || in == "":
 		c.Env.Notef("no item matches; `%s create TITLE` creates one", c.Program)
-	case everywhere == 0:
+	case elsewhere == 0:
 		c.Env.Notef("no item matches in iteration %q or in any other; `%s create TITLE` creates one", cleantext.Line(in), c.Program)
 	default:
-		c.Env.Notef("no item matches in iteration %q; --all finds %d in all iterations", cleantext.Line(in), everywhere)
+		c.Env.Notef("no item matches in iteration %q; --all finds %d in all iterations", cleantext.Line(in), elsewhere)
 	}
 	return nil
 }
@@ -124,12 +120,12 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		text := strings.Join(args, "")
+		hits, elsewhere := v.Select(backlog.Query{Filter: o.filter, Text: strings.Join(args, "")})
 		var found []*item.Summary
-		for _, hit := range v.Select(backlog.Query{Filter: o.filter, Text: text}) {
+		for _, hit := range hits {
 			found = append(found, hit.Summary)
 		}
-		if err := o.explain(c, v, text, len(found)); err != nil {
+		if err := o.explain(c, v, len(found), elsewhere); err != nil {
 			return err
 		}
 		if o.limit > 0 && len(found) > o.limit {
@@ -228,7 +224,8 @@ func (c cli) tree() *cobra.Command {
 				return err
 			}
 			if len(tree.Roots) == 0 {
-				if err := o.explainNone(c, v, ""); err != nil {
+				_, elsewhere := v.Select(backlog.Query{Filter: o.filter})
+				if err := o.explainNone(c, v, elsewhere); err != nil {
 					return err
 				}
 			}

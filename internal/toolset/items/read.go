@@ -154,7 +154,7 @@ func (t *Tools) query(ctx context.Context, name string, in ListIn, text string) 
 			return ListOut{}, err
 		}
 	}
-	found := v.Select(backlog.Query{Filter: filter, Text: text})
+	found, more := v.Select(backlog.Query{Filter: filter, Text: text})
 	snippets := t.backlog.Snippets(text, found)
 	out, err := rowsOf(v, PageIn{in.Limit, in.Cursor}, name+" "+string(data), found, func(hit item.Hit) form.Row {
 		row := form.RowOf(hit.Summary)
@@ -165,8 +165,8 @@ func (t *Tools) query(ctx context.Context, name string, in ListIn, text string) 
 		}
 		return row
 	})
-	if (text != "" || len(found) == 0) && in.Cursor == "" {
-		out.Warnings = append(out.Warnings, elsewhere(v, filter, text, len(found))...)
+	if in.Cursor == "" {
+		out.Warnings = append(out.Warnings, elsewhere(more)...)
 	}
 	if len(found) == 0 {
 		out.Warnings = append(unknown(v, filter), out.Warnings...)
@@ -174,10 +174,9 @@ func (t *Tools) query(ctx context.Context, name string, in ListIn, text string) 
 	return out, err
 }
 
-// elsewhere says how many items a query finds in other iterations, beside those that it found.
-func elsewhere(v backlog.View, f item.Filter, text string, found int) []string {
-	more := len(v.Select(backlog.Query{Filter: f, Text: text}.InAllIterations())) - found
-	if f.All || more <= 0 {
+// elsewhere says how many items a query finds in other iterations.
+func elsewhere(more int) []string {
+	if more == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf(`%d more in other iterations; pass all: true to see them`, more)}

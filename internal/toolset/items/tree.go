@@ -62,7 +62,8 @@ func (t *Tools) GetItemTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 		out.Total = &all
 	}
 	if all == 0 {
-		out.Warnings = slices.Concat(unknown(v, filter), elsewhere(v, filter, "", 0), out.Warnings)
+		_, more := v.Select(backlog.Query{Filter: filter})
+		out.Warnings = slices.Concat(unknown(v, filter), elsewhere(more), out.Warnings)
 	}
 	return out, nil
 }

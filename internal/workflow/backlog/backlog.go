@@ -7,6 +7,7 @@
 package backlog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -97,23 +98,32 @@ type Query struct {
 	Text string
 }
 
-// Select returns the items that q selects, by ID.
-func (v View) Select(q Query) []item.Hit {
-	if q.Text != "" {
-		return v.Search(v.Config, q.Text, q.Filter)
+// Select returns the items that q selects, by ID, and the number of those that it would select beside
+// them in other iterations. That is counted only if q has a text or selects nothing. A text of blanks
+// counts as none.
+func (v View) Select(q Query) (hits []item.Hit, elsewhere int) {
+	everywhere := q.Filter
+	everywhere.All = true
+	if strings.TrimSpace(q.Text) == "" {
+		selected := v.List(v.Config, q.Filter)
+		if len(selected) == 0 && !q.All {
+			elsewhere = len(v.List(v.Config, everywhere))
+		}
+		hits = make([]item.Hit, len(selected))
+		for i, it := range selected {
+			hits[i] = item.Hit{Summary: it}
+		}
+		return hits, elsewhere
 	}
-	selected := v.List(v.Config, q.Filter)
-	hits := make([]item.Hit, len(selected))
-	for i, it := range selected {
-		hits[i] = item.Hit{Summary: it}
+	// One search for both: it reads every text.
+	hits = v.Search(v.Config, q.Text, everywhere)
+	in := cmp.Or(q.Iteration, v.Config.CurrentIteration)
+	if q.All || in == "" {
+		return hits, 0
 	}
-	return hits
-}
-
-// InAllIterations returns q without its limit to an iteration.
-func (q Query) InAllIterations() Query {
-	q.All = true
-	return q
+	all := len(hits)
+	hits = slices.DeleteFunc(hits, func(h item.Hit) bool { return h.Iteration != in })
+	return hits, all - len(hits)
 }
 
 // Unknown returns sentences about the values of a filter that the project does not know: the likely

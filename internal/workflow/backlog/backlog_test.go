@@ -134,3 +134,54 @@ func TestRelated(t *testing.T) {
 		t.Errorf("no item: %v", err)
 	}
 }
+
+// A query says how many more items other iterations have, if it has a text or finds nothing. A text of
+// blanks is none.
+func TestSelect(t *testing.T) {
+	t.Parallel()
+	view := found(t, 3)
+	for _, tt := range []struct {
+		query           backlog.Query
+		hits, elsewhere int
+	}{
+		{backlog.Query{}, 3, 0},
+		{backlog.Query{Text: "item"}, 3, 1},
+		{backlog.Query{Text: "  "}, 3, 0},
+		{backlog.Query{Text: "item", Filter: item.Filter{All: true}}, 4, 0},
+		{backlog.Query{Text: "item", Filter: item.Filter{Iteration: "later"}}, 1, 3},
+		{backlog.Query{Text: "item", Filter: item.Filter{Iteration: "never"}}, 0, 4},
+		{backlog.Query{Filter: item.Filter{Iteration: "never"}}, 0, 4},
+		{backlog.Query{Filter: item.Filter{Iteration: "never", Label: "none"}}, 0, 0},
+		{backlog.Query{Filter: item.Filter{Iteration: "never", All: true}}, 4, 0},
+	} {
+		hits, elsewhere := view.Select(tt.query)
+		if len(hits) != tt.hits || elsewhere != tt.elsewhere {
+			t.Errorf("%+v: %d and %d elsewhere, want %d and %d", tt.query, len(hits), elsewhere, tt.hits, tt.elsewhere)
+		}
+	}
+}
+
+// found returns a view of n items, and one in another iteration.
+func found(t *testing.T, n int) backlog.View {
+	t.Helper()
+	entries := make(map[item.ID]*item.Entry)
+	for id := 1; id <= n+1; id++ {
+		it := item.Item{Summary: item.Summary{ID: item.ID(id), Title: "An item", Iteration: "now"}}
+		if id > n {
+			it.Iteration = "later"
+		}
+		entries[it.ID] = item.NewEntry(&it)
+	}
+	return backlog.View{Config: item.Config{CurrentIteration: "now"}, Snapshot: new(item.Snapshot).With(entries, nil)}
+}
+
+// A search reads the texts of the items once.
+func TestSelectOnce(t *testing.T) { // not parallel: it counts the allocations of the process
+	view := found(t, 1000)
+	for _, q := range []backlog.Query{{Text: "item"}, {Text: "item", Filter: item.Filter{All: true}}} {
+		want := testing.AllocsPerRun(10, func() { view.Search(view.Config, q.Text, item.Filter{All: true}) })
+		if got := testing.AllocsPerRun(10, func() { view.Select(q) }); got > want {
+			t.Errorf("%+v: %v allocations, of a search %v", q, got, want)
+		}
+	}
+}

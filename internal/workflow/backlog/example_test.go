@@ -39,10 +39,12 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	for _, hit := range view.Select(backlog.Query{Filter: item.Filter{Ready: true}}) {
+	ready, _ := view.Select(backlog.Query{Filter: item.Filter{Ready: true}})
+	for _, hit := range ready {
 		fmt.Println("ready:", hit.ID, hit.Title)
 	}
-	for _, hit := range view.Select(backlog.Query{Text: "login"}) {
+	found, _ := view.Select(backlog.Query{Text: "login"})
+	for _, hit := range found {
 		fmt.Println("about the login:", hit.ID, hit.Title)
 	}
 	fmt.Println(view.Unknown(item.Filter{Priority: "huge"})[0])

@@ -53,7 +53,7 @@ func TestSnippetsAreReadAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hits := v.Select(backlog.Query{Filter: item.Filter{All: true}, Text: "needle"})
+	hits, _ := v.Select(backlog.Query{Filter: item.Filter{All: true}, Text: "needle"})
 	if len(hits) != 100 {
 		t.Fatalf("%d hits", len(hits))
 	}
