@@ -34,6 +34,13 @@ const (
 // the same name, so the names depend on the order of the commands.
 type Names struct {
 	taken map[string]bool
+	next  map[series]int // the first number that is not tried
+}
+
+// series are the names of a beginning with all numbers of some digits.
+type series struct {
+	stem   string
+	digits int
 }
 
 // Of returns the name of a skill for words: lowercase letters, digits, and single hyphens.
@@ -44,12 +51,15 @@ func (n *Names) Of(words ...string) string {
 		name = "command-" + hex.EncodeToString(sum[:4])
 	}
 	if n.taken == nil {
-		n.taken = make(map[string]bool)
+		n.taken, n.next = make(map[string]bool), make(map[series]int)
 	}
 	unique := name
-	for i := 2; n.taken[unique]; i++ {
-		suffix := "-" + strconv.Itoa(i)
-		unique = strings.TrimRight(name[:min(len(name), maxName-len(suffix))], "-") + suffix
+	for digits, first, end := 1, 2, 10; n.taken[unique]; digits, first, end = digits+1, end, end*10 {
+		s := series{strings.TrimRight(name[:min(len(name), maxName-1-digits)], "-"), digits}
+		for i := max(first, n.next[s]); i < end && n.taken[unique]; i++ {
+			unique = s.stem + "-" + strconv.Itoa(i)
+			n.next[s] = i + 1
+		}
 	}
 	n.taken[unique] = true
 	return unique

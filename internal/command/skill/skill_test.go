@@ -1,12 +1,14 @@
 package skill_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/copse-dev/copse/internal/command"
 	"github.com/copse-dev/copse/internal/command/render"
@@ -42,6 +44,49 @@ func TestNames(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// A name costs the same however many commands have an equal one.
+func TestManyEqualNames(t *testing.T) { //nolint:paralleltest // counts allocations
+	const commands, each = 2000, 50
+	long := strings.Repeat("x", 60)
+	for name, word := range map[string]func(i int) string{
+		"one name":       func(int) string { return long + "xxxx" },
+		"one beginning":  func(i int) string { return fmt.Sprintf("%s%04d", long, i/2) },
+		"one short name": func(int) string { return "x" },
+	} {
+		allocations := testing.AllocsPerRun(1, func() {
+			var names skill.Names
+			for i := range commands {
+				names.Of(word(i))
+			}
+		})
+		if allocations > commands*each {
+			t.Errorf("%s: %v allocations for %d names", name, allocations, commands)
+		}
+	}
+}
+
+// Equal names get the lowest free number.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var names skill.Names
+		taken := map[string]bool{}
+		word := rapid.SampledFrom([]string{"a", "a-2", "a-10", strings.Repeat("b", 64), strings.Repeat("b", 62) + "-2", strings.Repeat("b", 61) + "-1", strings.Repeat("b", 61)})
+		for range rapid.IntRange(1, 60).Draw(t, "commands") {
+			w := word.Draw(t, "word")
+			want := w
+			for i := 2; taken[want]; i++ {
+				suffix := fmt.Sprintf("-%d", i)
+				want = strings.TrimRight(w[:min(len(w), 64-len(suffix))], "-") + suffix
+			}
+			taken[want] = true
+			if got := names.Of(w); got != want {
+				t.Fatalf("%q is named %q, want %q", w, got, want)
+			}
+		}
+	})
 }
 
 // Whatever a registry says, a name is one that clients accept, and none comes twice.

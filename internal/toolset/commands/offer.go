@@ -260,10 +260,11 @@ func (t *Tools) part(name, description string, of func(command.ID) string) tools
 				return nil, err
 			}
 			var values []string
+			seen := map[string]bool{}
 			for _, c := range catalog.Commands {
 				fits := func(part, value string) bool { return part == name || chosen[part] == "" || chosen[part] == value }
-				if v := of(c.ID); fits("c1", c.C1) && fits("c2", c.C2) && fits("c3", c.C3) && strings.HasPrefix(v, prefix) && !slices.Contains(values, v) {
-					values = append(values, v)
+				if v := of(c.ID); fits("c1", c.C1) && fits("c2", c.C2) && fits("c3", c.C3) && strings.HasPrefix(v, prefix) && !seen[v] {
+					seen[v], values = true, append(values, v)
 				}
 			}
 			return values, nil

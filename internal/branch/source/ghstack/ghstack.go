@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/branch/source"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 )
@@ -41,19 +42,27 @@ func (Reader) Files(r source.Repo) []string {
 	return files
 }
 
-// Read reads the stacks. If files disagree, Read uses that of this worktree.
+// Read reads the stacks. If files disagree, Read uses that of this worktree. All files together have
+// the limits of one record, because an archive can contain any number of them.
 func (g Reader) Read(_ context.Context, r source.Repo) (source.Record, error) {
 	record := source.Record{Source: g.Name()}
 	own := filepath.Join(r.GitDir(), "gh-stack")
 	others := slices.DeleteFunc(g.Files(r), func(path string) bool { return path == own })
+	left, unread := int64(source.MaxFile), 0
 	for _, path := range append([]string{own}, others...) {
 		if filepath.Base(path) != "gh-stack" {
 			continue
 		}
-		data, err := regular.Read(path, source.MaxFile)
+		data, err := regular.Read(path, left)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		_, large := errors.AsType[*regular.TooLargeError](err)
+		if large && left < source.MaxFile || len(record.Edges) >= source.MaxEdges {
+			unread++
+			continue
+		}
+		left -= int64(len(data))
 		var found source.Record
 		if err == nil {
 			found, err = Parse(data)
@@ -64,6 +73,10 @@ func (g Reader) Read(_ context.Context, r source.Repo) (source.Record, error) {
 		}
 		record.Edges = append(record.Edges, found.Edges...)
 		record.Trunks = append(record.Trunks, found.Trunks...)
+	}
+	if unread > 0 {
+		record.Notes = append(record.Notes, fmt.Sprintf("the files of %s are not used: copse uses at most %d MiB and %d branches of all together",
+			cleantext.Count(unread, "more worktree"), source.MaxFile>>20, source.MaxEdges))
 	}
 	return record, nil
 }
