@@ -34,7 +34,7 @@ const (
 // filter decides what a listing shows. It is for one call and one goroutine.
 type filter struct {
 	directory *directory
-	git       string // the directory of git that has another name
+	git       gitDirectory
 	root      gitignore.Rules
 	effort    *gitignore.Effort
 	tracked   func() index.Paths
@@ -229,7 +229,7 @@ func (flt *filter) shows(r rules, dir string, entry fs.DirEntry) bool {
 // because its name is ignored.
 func (flt *filter) judge(r rules, dir string, entry fs.DirEntry) (shown, ignored bool) {
 	name := entry.Name()
-	if rooted.NamesGit(name) || flt.git != "" && join(dir, name) == flt.git {
+	if rooted.NamesGit(name) || entry.IsDir() && flt.git.is(depth(join(dir, name)), entry.Info) {
 		return false, false
 	}
 	if !r.hidden && !r.Ignored(name, entry.IsDir()) {

@@ -64,6 +64,8 @@ type directory struct {
 	mu       sync.Mutex
 	patterns map[string]*cachedfile.File[*gitignore.Patterns] // the .gitignore of a directory
 	parsed   atomic.Int64                                     // about how many patterns they have
+
+	elsewhere atomic.Pointer[string] // the directory outside the project that .git names
 }
 
 // New returns the project of the directory at an absolute path. Each listing calls repository; nil,

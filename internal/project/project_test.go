@@ -105,26 +105,35 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	}
 }
 
-// So is git's directory with another name, in the two layouts that have one.
+// So is git's directory with another name, in the layouts that have one.
 func TestGitDirectoryWithAnotherName(t *testing.T) {
 	t.Parallel()
-	for name, file := range map[string]string{"in the directory": "gitdir: ./.bare\n", "a worktree": "gitdir: .bare/worktrees/main\n"} {
+	for name, file := range map[string]string{
+		"in the directory": "gitdir: ./.bare\n", "a worktree": "gitdir: .bare/worktrees/main\n", "over a link": "gitdir: to-bare\n", "a link": "",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			gittest.Write(t, filepath.Join(dir, ".git"), file)
+			links := map[string]string{"to-config": ".bare/config", "to-bare": ".bare"}
+			if file == "" {
+				links[".git"] = "to-bare"
+			} else {
+				gittest.Write(t, filepath.Join(dir, ".git"), file)
+			}
 			gittest.Write(t, filepath.Join(dir, ".bare", "config"), "secret")
 			gittest.Write(t, filepath.Join(dir, "x"), "x")
-			if err := os.Symlink(".bare/config", filepath.Join(dir, "to-config")); err != nil {
-				t.Skip("no symbolic links here")
+			for link, target := range links {
+				if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+					t.Skip("no symbolic links here")
+				}
 			}
 			p := plain(dir)
-			for _, path := range []string{".bare", ".bare/config", "./x/../.bare/config", filepath.Join(dir, ".bare", "config"), "to-config"} {
+			for _, path := range []string{".bare", ".bare/config", "./x/../.bare/config", filepath.Join(dir, ".bare", "config"), "to-config", "to-bare", "to-bare/config"} {
 				if got := read(t, p, path, project.Lines{}); got != "error: Path is inside .git" {
 					t.Errorf("%s: %q", path, got)
 				}
 			}
-			if diff := cmp.Diff([]string{"to-config@", "x"}, list(t, p, "", project.Range{Depth: 3, Max: 10})); diff != "" {
+			if diff := cmp.Diff([]string{"to-bare@", "to-config@", "x"}, list(t, p, "", project.Range{Depth: 3, Max: 10})); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -145,6 +145,33 @@ func (r *Root) inside(path string) (string, error) {
 			return filepath.ToSlash(rel), nil
 		}
 	}
+	return r.insideAs(path)
+}
+
+// maxParents is the maximum number of directories in which to search for the directory.
+const maxParents = 64
+
+// insideAs returns the name of an absolute path that has another path of the directory in it: another
+// spelling on a file system that ignores case, or a mount.
+func (r *Root) insideAs(path string) (string, error) {
+	root, err := r.root.Stat(".")
+	if err != nil {
+		return "", ErrOutside
+	}
+	for at, i := path, 0; i < maxParents; i++ {
+		if info, err := os.Stat(at); err == nil && os.SameFile(info, root) {
+			rel, err := filepath.Rel(at, path)
+			if err != nil || leaves(rel) {
+				break
+			}
+			return filepath.ToSlash(rel), nil
+		}
+		parent := filepath.Dir(at)
+		if parent == at {
+			break
+		}
+		at = parent
+	}
 	return "", ErrOutside
 }
 

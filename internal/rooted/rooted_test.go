@@ -125,6 +125,26 @@ func TestOddNames(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
+// An absolute path can lead to the directory through links that the path of Open does not have.
+func TestOtherPathOfDirectory(t *testing.T) {
+	t.Parallel()
+	r, root := place(t)
+	outside := t.TempDir()
+	if err := os.Symlink(root, filepath.Join(outside, "alias")); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	for path, want := range map[string]string{"alias": ".", "alias/a.txt": "a.txt", "alias/dir/missing": "dir/missing"} {
+		if name, err := r.Name(filepath.Join(outside, path)); err != nil || name != want {
+			t.Errorf("%q is %q, %v; want %q", path, name, err, want)
+		}
+	}
+	for _, path := range []string{"", "a.txt", "alias/../a.txt"} {
+		if name, err := r.Name(outside + "/" + path); !errors.Is(err, rooted.ErrOutside) {
+			t.Errorf("%q is %q, %v", path, name, err)
+		}
+	}
+}
+
 // Methods that are given a path instead of a name do not get out either.
 func TestPathsForNames(t *testing.T) {
 	t.Parallel()

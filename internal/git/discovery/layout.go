@@ -18,7 +18,8 @@ import (
 // Location says where a repository is, as seen from one of its worktrees. All paths are absolute,
 // with symbolic links resolved.
 type Location struct {
-	// Root is the root of the worktree, "" if the repository is bare; MainRoot that of the main
+	// Root is the root of the worktree, "" if the repository is bare; that of a linked worktree is the
+	// path that the main repository has for it. MainRoot is that of the main
 	// worktree, "" if the main repository is bare, or does not name its worktree.
 	Root, MainRoot string
 	// SharedRoot is the directory for files that all worktrees share, "" if there is none.
@@ -69,8 +70,10 @@ func locate(found finding, start string, env xec.Env) (*Location, error) {
 	if err := l.checkOwner(found.dotGit); err != nil {
 		return nil, err
 	}
-	l.Owned = l.isOwned(found.dotGit)
-	if l.MainRoot = l.Root; l.GitDir != l.CommonDir {
+	if l.GitDir == l.CommonDir {
+		l.Owned, l.MainRoot = l.isOwned(found.dotGit), l.Root
+	} else if known := l.knownRoot(); known != "" {
+		l.Owned, l.Root = true, known
 		l.MainRoot = l.findMainRoot(shared)
 	}
 	l.SharedRoot = l.findSharedRoot(found.dotGit)
@@ -214,11 +217,9 @@ func (l *Location) checkOwner(dotGit string) error {
 	}
 }
 
-// isOwned returns whether git's directory belongs to this worktree. dotGit is as for checkOwner, which has found no other owner.
+// isOwned reports whether git's directory belongs to this worktree, which is not a linked one. dotGit
+// is as for checkOwner, which has found no other owner.
 func (l *Location) isOwned(dotGit string) bool {
-	if l.GitDir != l.CommonDir {
-		return l.knowsThis()
-	}
 	below, err := filepath.Rel(dotGit, l.GitDir)
 	return dotGit == "" || l.Named || err == nil && filepath.IsLocal(below)
 }
@@ -256,11 +257,8 @@ func linkedRoot(gitDir string) (string, error) {
 
 // findMainRoot returns the root of the main worktree as seen from a linked one, "" if it cannot be
 // determined. The main repository must know the linked worktree: a stranger's worktree can name any
-// repository as its main one.
+// repository as its main one, so the caller has checked Owned.
 func (l *Location) findMainRoot(shared gitconfig.Config) string {
-	if !l.Owned {
-		return ""
-	}
 	if l.Format.WorktreeConfig {
 		own, err := readConfig(filepath.Join(l.CommonDir, "config.worktree"))
 		if err != nil {

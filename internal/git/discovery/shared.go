@@ -55,11 +55,16 @@ func (l *Location) alone(dir string) bool {
 	return true
 }
 
-// knowsThis reports whether the main repository knows this linked worktree.
-func (l *Location) knowsThis() bool {
+// knownRoot returns the path by which the main repository knows this linked worktree, "" if it does
+// not know it. The same directory can have several paths: spellings on a file system that ignores
+// case, or mounts.
+func (l *Location) knownRoot() string {
 	if filepath.Dir(l.GitDir) != filepath.Join(l.CommonDir, "worktrees") {
-		return false
+		return ""
 	}
 	root, err := linkedRoot(l.GitDir)
-	return err == nil && root == l.Root
+	if err != nil || root != l.Root && !sameFile(root, l.Root) {
+		return ""
+	}
+	return root
 }
