@@ -23,6 +23,7 @@ var layers = []struct {
 	prefixes []string
 }{
 	{"infrastructure", []string{
+		"internal/backoff",
 		"internal/bearer",
 		"internal/cachedfile",
 		"internal/cleantext",

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/backoff"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/override"
 	"github.com/copse-dev/copse/internal/git/program"
@@ -237,6 +238,8 @@ func (b *Branch) Push(ctx context.Context, to Remote, commit, from Commit) error
 	if err != nil {
 		return &UnreachableError{"push to", err}
 	}
+	const shortest, longest = 100 * time.Millisecond, 400 * time.Millisecond
+	pauses := backoff.Start(shortest, longest)
 	for attempt := 1; ; attempt++ {
 		said, err := b.push(ctx, other, commit, from)
 		if err == nil {
@@ -257,10 +260,8 @@ func (b *Branch) Push(ctx context.Context, to Remote, commit, from Commit) error
 		if attempt == maxLocked {
 			return &UnreachableError{"push to", err}
 		}
-		select {
-		case <-time.After(time.Duration(attempt) * 100 * time.Millisecond):
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := pauses.Pause(ctx, backoff.Unlimited); err != nil {
+			return err
 		}
 	}
 }

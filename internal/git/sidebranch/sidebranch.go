@@ -23,6 +23,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/backoff"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/program"
@@ -211,7 +212,9 @@ func (b *Branch) Move(ctx context.Context, to, from Commit) error {
 	if err := b.repo.Writable(b.ref); err != nil {
 		return err
 	}
-	for pause := time.Millisecond; ; pause *= 2 {
+	const shortest, longest, limit = time.Millisecond, time.Second, 2 * time.Second
+	pauses := backoff.Start(shortest, longest)
+	for {
 		_, err := b.inRepository(ctx, "update-ref", "--no-deref", "--create-reflog", "-m", "copse: sync work items", b.ref, string(to), old)
 		if err == nil {
 			return nil
@@ -219,19 +222,17 @@ func (b *Branch) Move(ctx context.Context, to, from Commit) error {
 		if now, tipErr := b.Tip(ctx); tipErr == nil && now != from {
 			return ErrMoved
 		}
-		if pause > maxPause || !isLocked(err) {
-			return fmt.Errorf("move branch %q: %w", b.ref, err)
+		failed := fmt.Errorf("move branch %q: %w", b.ref, err)
+		if !isLocked(err) {
+			return failed
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := pauses.Pause(ctx, limit); errors.Is(err, backoff.ErrLimit) {
+			return failed
+		} else if err != nil {
+			return err
 		}
 	}
 }
-
-// maxPause is the longest pause before Move tries again; all of them together are twice as long.
-const maxPause = time.Second
 
 // isLocked reports whether git failed because another git has locked the branch.
 func isLocked(err error) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -11,12 +12,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/copse-dev/copse/internal/backoff"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/postgres/connection"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
+	"github.com/copse-dev/copse/internal/item/postgres/taking"
 	"github.com/copse-dev/copse/internal/item/postgres/write"
 	"github.com/copse-dev/copse/internal/item/storage"
 )
@@ -78,10 +81,11 @@ func (s *Store) Claim(ctx context.Context, r storage.ClaimRequest) (storage.Clai
 	if err := s.noteGoneAtTimes(ctx); err != nil {
 		return storage.Claimed{}, err
 	}
-	for attempt, start := 0, time.Now(); ; attempt++ {
+	pauses := connection.Locked()
+	for attempt := 0; ; attempt++ {
 		if attempt >= quick {
-			if err := s.db.AwaitOther(ctx, attempt-quick, time.Since(start)); err != nil {
-				return storage.Claimed{}, err
+			if err := s.db.AwaitOther(ctx, pauses); err != nil {
+				return storage.Claimed{}, s.obstacle(ctx, err)
 			}
 		}
 		wanted, err := s.best(ctx, attempt)
@@ -106,30 +110,21 @@ func (s *Store) Claim(ctx context.Context, r storage.ClaimRequest) (storage.Clai
 // the same item at the same moment; the next one sees that.
 const quick = 3
 
-// wanted are items to take one of, the best first.
-type wanted struct {
-	ids     []int64
-	project int64
-	version int64
-	// only means that the change stops if the project has changed since the version.
-	only bool
-}
-
 // best returns the items that an agent may take. They are those that would be best if nobody
 // held any, because the server knows best who holds one. The first attempts may use what was
 // read for an earlier call, as long as the project has not changed. Later ones look further,
 // and at what the project has now. If there is nothing to take, the error says so.
-func (s *Store) best(ctx context.Context, attempt int) (wanted, error) {
+func (s *Store) best(ctx context.Context, attempt int) (taking.Wanted, error) {
 	c := &s.cached
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if attempt >= quick || c.best == nil {
 		config, held, err := s.refresh(ctx)
 		if err != nil {
-			return wanted{}, err
+			return taking.Wanted{}, err
 		}
 		if err := c.moved.Err(); err != nil {
-			return wanted{}, err
+			return taking.Wanted{}, err
 		}
 		all := c.all.WithClaims(held)
 		if c.best == nil {
@@ -142,108 +137,109 @@ func (s *Store) best(ctx context.Context, attempt int) (wanted, error) {
 			c.depth = max(2*c.depth, len(held))
 			if !slices.ContainsFunc(c.best, func(id int64) bool { _, taken := held[item.ID(id)]; return !taken }) {
 				if err := s.noteGone(ctx, all); err != nil {
-					return wanted{}, err
+					return taking.Wanted{}, err
 				}
-				return wanted{}, all.NothingToClaim(config)
+				return taking.Wanted{}, all.NothingToClaim(config)
 			}
 		}
 	}
 	const some = 128
-	return wanted{c.best[:min(len(c.best), 2*c.depth+some)], c.project, c.version, attempt < quick}, nil
+	return taking.Wanted{IDs: c.best[:min(len(c.best), 2*c.depth+some)], Project: c.project, Version: c.version, Only: attempt < quick}, nil
 }
 
 // noteDepth notes how many better items than the one that an agent took were held.
-func (s *Store) noteDepth(w wanted, id item.ID) {
+func (s *Store) noteDepth(w taking.Wanted, id item.ID) {
 	c := &s.cached
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.depth = max(slices.Index(w.ids, int64(id)), c.depth*7/8)
+	c.depth = max(slices.Index(w.IDs, int64(id)), c.depth*7/8)
 }
 
 // take gives the agent the first of the wanted items that nobody holds or is claiming, and
 // that has not changed since their version; none if there is no such item. One statement does
 // all of it, and looks at no item after the first that is free.
-func (s *Store) take(ctx context.Context, w wanted, key string, by claim.Agent, lease time.Duration) (got storage.Claimed, err error) {
-	holder, err := json.Marshal(by)
+func (s *Store) take(ctx context.Context, w taking.Wanted, key string, by claim.Agent, lease time.Duration) (got storage.Claimed, err error) {
+	args, err := w.Args(key, by, lease)
 	if err != nil {
 		return storage.Claimed{}, err
 	}
 	again, sent := false, false
+	var session connection.Session
 	err = s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
 		if again { // the answer to the first attempt can have been lost
-			got, err = row.FindClaimed(ctx, db, w.project, key)
+			got, err = row.FindClaimed(ctx, db, w.Project, key)
 			if !errors.Is(err, pgx.ErrNoRows) {
 				return err
 			}
 		}
 		again = true
-		err = connection.Often(ctx, db, func(r pgx.Row) error {
+		session, err = connection.Often(ctx, db, func(r pgx.Row) error {
 			sent = true
 			got, err = row.ScanClaimed(r)
 			return err
-		}, takeStatement(), w.project, w.ids, w.version, key, sqltext.Encode(by.Name), sqltext.Encode(by.Host), string(holder), claim.Grace.Milliseconds(), lease.Milliseconds(), w.only)
+		}, taking.Take(), args...)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return nil
 		case err == nil:
-			s.announcer.Changed(w.project)
+			s.announcer.Changed(w.Project)
 		}
 		return err
 	})
 	if err != nil && sent && ctx.Err() != nil {
-		return s.takenBefore(ctx, w.project, key, err)
+		return s.takenBefore(ctx, w.Project, key, session, err)
 	}
 	return got, err
 }
 
-// takenBefore returns the item that a canceled call has claimed with a key. The statement may not have
-// ended, and nothing tells when it has: a key that does not appear means that the outcome is unknown.
-func (s *Store) takenBefore(ctx context.Context, project int64, key string, canceled error) (got storage.Claimed, err error) {
-	const often = 50 * time.Millisecond
-	_, err = s.db.Search(ctx, func(ctx context.Context, tx pgx.Tx) (bool, error) {
-		for {
-			if got, err = row.FindClaimed(ctx, tx, project, key); !errors.Is(err, pgx.ErrNoRows) {
-				return err == nil, err
+// takenBefore returns the item that a canceled call has claimed with a key in a session. While the
+// session may still run the statement, a key that does not appear means that the outcome is unknown.
+func (s *Store) takenBefore(ctx context.Context, project int64, key string, session connection.Session, canceled error) (got storage.Claimed, err error) {
+	made, err := s.db.Search(ctx, func(ctx context.Context, tx pgx.Tx) (bool, error) {
+		for pauses := connection.Locked(); ; {
+			ended, err := session.Ended(ctx, tx)
+			if err != nil {
+				return false, err
 			}
-			if err := connection.Pause(ctx, often); err != nil {
+			switch got, err = row.FindClaimed(ctx, tx, project, key); {
+			case !errors.Is(err, pgx.ErrNoRows):
+				return err == nil, err
+			case ended:
+				return false, nil
+			}
+			if err := pauses.Pause(ctx, backoff.Unlimited); err != nil {
 				return false, err
 			}
 		}
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return storage.Claimed{}, sqlerror.ErrUnknown("List the items to see which ones you hold before you claim another.", canceled)
+	case !made:
+		return storage.Claimed{}, canceled
 	}
 	s.announcer.Changed(project)
 	return got, nil
 }
 
-// takeStatement is the statement of [Store.take]. It leaves out the items that somebody holds
-// before it looks at any of the others.
-func takeStatement() string {
-	return `with free as (
-		select f.id from (
-			select c.id from pg_catalog.unnest($2::bigint[]) with ordinality as c (id, place)
-			where not exists (select 1 from copse.claim k where k.project_id = $1 and k.item_id = c.id
-				and k.expires > pg_catalog.clock_timestamp() and (k.gone is null or k.gone > pg_catalog.clock_timestamp() - $8::double precision * interval '1 millisecond'))
-			order by c.place
-		) c cross join lateral (
-			select i.id from copse.item i
-			where i.project_id = $1 and i.id = c.id and i.state = 'live' and i.version <= $3
-			for no key update of i skip locked
-		) f
-		where exists (select 1 from copse.project p where p.id = $1 and p.moved = '' and (not $10 or p.version = $3))
-		limit 1
-	), taken as (
-		insert into copse.claim as k (project_id, item_id, key, agent, host, holder, since, renewed, expires)
-		select $1, free.id, $4, $5, $6, $7, t.now, t.now, t.now + $9::double precision * interval '1 millisecond'
-		from free, (select pg_catalog.clock_timestamp() as now) t
-		on conflict (project_id, item_id) do update set key = excluded.key, agent = excluded.agent, host = excluded.host,
-			holder = excluded.holder, since = excluded.since, renewed = excluded.renewed, expires = excluded.expires,
-			gone = null, stolen_from = ''
-			where k.expires <= excluded.since or k.gone <= excluded.since - $8::double precision * interval '1 millisecond'
-		returning k.*
-	)
-	select ` + row.ClaimedColumns() + connection.ProcessColumn + " from taken k join copse.item i on i.project_id = k.project_id and i.id = k.item_id"
+// obstacle returns why no free item could be locked until the error. Only another program writes an item
+// with a version above that of its project, which no claim of the best item takes.
+func (s *Store) obstacle(ctx context.Context, err error) error {
+	var id item.ID
+	failed := s.db.Do(ctx, func(ctx context.Context, db *pgxpool.Pool) error {
+		name, err := s.name()
+		if err == nil {
+			id, err = row.Ahead(ctx, db, name)
+		}
+		return err
+	})
+	if failed != nil {
+		return err
+	}
+	return &storage.StoreError{
+		Problem: fmt.Sprintf("another program has written work item #%d with a version above that of its project", id),
+		Next:    "Nothing was claimed. Change a field of the item, which corrects its version, and try again.",
+	}
 }
 
 // claimItem assigns the requested item to the agent.
@@ -330,11 +326,11 @@ func (s *Store) giveBack(ctx context.Context, id item.ID) (mine claim.Claim, hel
 			return err
 		}
 		var project int64
-		err = connection.Often(ctx, db, func(r pgx.Row) error {
+		_, err = connection.Often(ctx, db, func(r pgx.Row) error {
 			sent = true
 			_, mine, _, err = row.ScanClaim(sqltext.WithMore(r, &project))
 			return err
-		}, giveBackStatement(), sqltext.Encode(name), int64(id), string(holder))
+		}, taking.GiveBack(), sqltext.Encode(name), int64(id), string(holder))
 		held = err == nil
 		switch {
 		case held:
@@ -351,13 +347,6 @@ func (s *Store) giveBack(ctx context.Context, id item.ID) (mine claim.Claim, hel
 		err = sqlerror.ErrUnknown("Release the item again; that is safe.", err)
 	}
 	return mine, held && err == nil, err
-}
-
-// giveBackStatement is the statement of [Store.giveBack].
-func giveBackStatement() string {
-	return `delete from copse.claim k using copse.project p
-	where p.name = $1 and k.project_id = p.id and k.item_id = $2 and k.holder = $3 and k.gone is null and k.expires > pg_catalog.clock_timestamp()
-	returning ` + row.ClaimColumns() + ", k.project_id" + connection.ProcessColumn
 }
 
 // renewEvery is how often the claims of an agent are looked at: less than a part of the

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -79,8 +80,16 @@ func (s *Store) refresh(ctx context.Context) (config item.Config, held map[item.
 // version of the project, so that they are at least as new; what is newer comes again.
 func (c *cache) follow(ctx context.Context, db *pgxpool.Pool, p row.Project) error {
 	changes := make(map[item.ID]*item.Entry)
+	warnings := slices.Clone(c.all.Warnings)
 	links := maps.Clone(c.links)
 	err := row.EachItem(ctx, db, func(r row.Item) {
+		if beyond := r.Beyond(); beyond != (item.Warning{}) {
+			warnings = slices.DeleteFunc(warnings, func(w item.Warning) bool { return w == beyond })
+			if r.State == row.Live {
+				warnings = append(warnings, beyond)
+			}
+			return
+		}
 		changes[r.ID] = nil
 		delete(links, r.ID)
 		if r.State == row.Live {
@@ -93,7 +102,7 @@ func (c *cache) follow(ctx context.Context, db *pgxpool.Pool, p row.Project) err
 	if err != nil {
 		return err
 	}
-	c.all, c.links, c.version, c.best = c.all.With(changes, nil), links, p.Version, nil
+	c.all, c.links, c.version, c.best = c.all.With(changes, warnings), links, p.Version, nil
 	return nil
 }
 

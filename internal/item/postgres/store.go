@@ -20,7 +20,7 @@
 // tables, when a person requests it.
 //
 // The packages below have one job each: address reads the address of a database, connection
-// connects and tries again, row reads rows, write makes changes, schema has the tables, follow
+// connects and tries again, row reads rows, write makes changes, taking claims, schema has the tables, follow
 // reports changes, bounded limits what a server sends, and sqlerror explains its errors. A Store
 // caches what it read, decides which item an agent claims, and announces changes.
 package postgres

@@ -2,8 +2,10 @@ package shared_test
 
 import (
 	"maps"
+	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/copse-dev/copse/internal/git/sidebranch"
 	"github.com/copse-dev/copse/internal/item"
@@ -57,5 +59,27 @@ func TestUnusableFiles(t *testing.T) {
 		if _, err := m.store.Create(ctx, item.Draft{Title: step.name}); err != nil {
 			t.Fatalf("create after %s: %v", step.name, err)
 		}
+	}
+}
+
+// A remote that takes a connection and is silent holds up a sync for a limited time. The changes are
+// committed here, and the reason is given.
+func TestSilentRemote(t *testing.T) {
+	t.Parallel()
+	_, _, machines := newMachines(t, 1)
+	m := machines[0]
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	m.syncer.Remote = &sidebranch.Remote{Fetch: "http://" + silent.Addr().String() + "/x"}
+	m.syncer.RemoteTime = 300 * time.Millisecond
+	if _, err := m.store.Create(t.Context(), item.Draft{Title: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	r := m.sync(t)
+	if r.Offline == nil || !strings.Contains(r.Offline.Error(), "longer than the 300ms") || !r.Committed || r.Waiting == 0 {
+		t.Errorf("got %+v", r)
 	}
 }

@@ -20,12 +20,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/backoff"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git/sidebranch"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/historyfile"
@@ -42,6 +43,8 @@ type Syncer struct {
 	// Remote is nil if there is none: the history is local then.
 	Remote *sidebranch.Remote
 	Now    func() time.Time
+	// RemoteTime is how long a Sync may use the remote; 0 is a default.
+	RemoteTime time.Duration
 
 	note note // as of the last exchange
 }
@@ -70,7 +73,10 @@ func counts(name string) bool { return path.Dir(name) != historyfile.Directory }
 func (s *Syncer) Sync(ctx context.Context) (Result, error) {
 	var r Result
 	err := s.Store.Synchronize(ctx, func() error {
-		err := exchanged(ctx, func() error { return s.once(ctx, &r) })
+		limit := cmp.Or(s.RemoteTime, remoteTime)
+		remote, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it took longer than the %s that a sync may use it", limit))
+		defer cancel()
+		err := exchanged(ctx, limit, func() error { return s.once(ctx, remote, &r) })
 		if ctx.Err() != nil {
 			return err // it was ended, which is not a failure
 		}
@@ -83,49 +89,47 @@ func (s *Syncer) Sync(ctx context.Context) (Result, error) {
 	return r, err
 }
 
-// maxAttempts limits how often a sync starts again, also with a remote that only says that
-// somebody else was faster.
-const maxAttempts = 100
+const (
+	// maxAttempts limits how often a sync starts again, also with a remote that only says that
+	// somebody else was faster.
+	maxAttempts = 100
+	// remoteTime limits all attempts together: each transfer has a limit of minutes, and there are
+	// several in an attempt.
+	remoteTime = 10 * time.Minute
+)
 
-// exchanged calls once until nobody else is faster.
-func exchanged(ctx context.Context, once func() error) error {
-	for attempt := range maxAttempts {
+// exchanged calls once until nobody else is faster, or the limit has passed.
+func exchanged(ctx context.Context, limit time.Duration, once func() error) error {
+	const shortest, longest = 20 * time.Millisecond, 2 * time.Second
+	pauses := backoff.Start(shortest, longest)
+	for attempt := 1; ; attempt++ {
 		err := once()
 		if !errors.Is(err, sidebranch.ErrMoved) {
 			return err
 		}
-		if err := pause(ctx, attempt); err != nil {
+		if attempt < maxAttempts {
+			err = pauses.Pause(ctx, limit)
+		}
+		if ctx.Err() != nil {
 			return fmt.Errorf("others kept changing the branch of the remote: %w", err)
 		}
-	}
-	return fmt.Errorf("others changed the branch of the remote %d times during the sync; try again", maxAttempts)
-}
-
-// pause waits a little longer after each attempt, and not as long as others do.
-func pause(ctx context.Context, attempt int) error {
-	const step, maximum = 20 * time.Millisecond, 2 * time.Second
-	wait := rand.N(min(step<<min(attempt, 10), maximum)) + time.Millisecond
-	select {
-	case <-time.After(wait):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+		if err != nil {
+			return fmt.Errorf("others changed the branch of the remote %s during the sync, which took %s; try again",
+				cleantext.Count(attempt, "time"), pauses.Elapsed().Round(time.Second))
+		}
 	}
 }
 
-// once does all of it once. The error is sidebranch.ErrMoved if somebody else was
-// faster.
-func (s *Syncer) once(ctx context.Context, r *Result) error {
+// once does all of it once. The remote is used until its context ends. The error is
+// sidebranch.ErrMoved if somebody else was faster.
+func (s *Syncer) once(ctx, remote context.Context, r *Result) error {
 	var theirs sidebranch.Commit
 	r.Offline = nil
 	if s.Remote != nil {
 		var err error
-		if theirs, err = s.Branch.Fetch(ctx, *s.Remote); err != nil {
-			unreachable, ok := errors.AsType[*sidebranch.UnreachableError](err)
-			if !ok {
-				return err
-			}
-			r.Offline = unreachable
+		theirs, err = s.Branch.Fetch(remote, *s.Remote)
+		if r.Offline, err = unreachable(ctx, remote, err); err != nil {
+			return err
 		}
 	}
 	tip, err := s.Branch.Tip(ctx)
@@ -150,17 +154,27 @@ func (s *Syncer) once(ctx context.Context, r *Result) error {
 		r.Waiting = 0
 		return s.published(ctx, next)
 	}
-	if err := s.Branch.Push(ctx, *s.Remote, next, theirs); err != nil {
-		unreachable, ok := errors.AsType[*sidebranch.UnreachableError](err)
-		if !ok {
-			return err
-		}
-		r.Offline = unreachable
+	r.Offline, err = unreachable(ctx, remote, s.Branch.Push(remote, *s.Remote, next, theirs))
+	switch {
+	case err != nil:
+		return err
+	case r.Offline != nil:
 		return s.countWaiting(ctx, r, next)
 	}
 	sent, err := s.Branch.Differences(ctx, theirs, next, counts)
 	r.Sent, r.Waiting = r.Sent+sent, 0
 	return errors.Join(err, s.published(ctx, next))
+}
+
+// unreachable separates why the remote could not be used from other errors.
+func unreachable(ctx, remote context.Context, err error) (offline, other error) {
+	if err != nil && remote.Err() != nil && ctx.Err() == nil {
+		return &sidebranch.UnreachableError{Doing: "sync with", Err: context.Cause(remote)}, nil
+	}
+	if offline, ok := errors.AsType[*sidebranch.UnreachableError](err); ok {
+		return offline, nil
+	}
+	return nil, err
 }
 
 // Waiting returns how many items and other files have changes that the remote is not known

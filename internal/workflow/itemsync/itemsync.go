@@ -200,6 +200,9 @@ func (s *Sync) Publish(ctx context.Context) (decided bool, err error) {
 	return true, err
 }
 
+// backgroundTime is how long a sync that nobody waits for may use the remote.
+const backgroundTime = 2 * time.Minute
+
 // AfterChange exchanges the store once if it is shared and the user's settings request a sync after
 // each change, or if claims have changed, which other clones must know. The error is
 // [ErrNotApproved] if there is a remote, and the user has not approved the store.
@@ -222,6 +225,7 @@ func (s *Sync) AfterChange(ctx context.Context) error {
 			return err
 		}
 	}
+	syncer.RemoteTime = backgroundTime
 	if claims {
 		s.o.Store.PublishedClaims() // before, so that what changes meanwhile is known to be new
 	}

@@ -10,17 +10,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/copse-dev/copse/internal/item/postgres/address"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/copse-dev/copse/internal/backoff"
+	"github.com/copse-dev/copse/internal/item/postgres/address"
 	"github.com/copse-dev/copse/internal/item/postgres/bounded"
 	"github.com/copse-dev/copse/internal/item/postgres/describe"
 	"github.com/copse-dev/copse/internal/item/postgres/schema"
@@ -178,6 +177,9 @@ func (p *Pool) Migrate(ctx context.Context) ([]schema.Applied, error) {
 	if err != nil {
 		return nil, err
 	}
+	if version, err := schema.Version(ctx, pool); err == nil && version > schema.Latest() {
+		return nil, checkVersion(version)
+	}
 	done, err := schema.Migrate(ctx, pool)
 	return done, sqlerror.Explain(err)
 }
@@ -221,8 +223,9 @@ func (p *Pool) Do(ctx context.Context, do func(ctx context.Context, db *pgxpool.
 // the error. Each call may take as long as limit. A database that never answered is not
 // waited for.
 func (p *Pool) retry(ctx context.Context, limit time.Duration, do func(ctx context.Context) error) error {
-	start := time.Now()
-	for attempt := 0; ; attempt++ {
+	const shortest, longest = 5 * time.Millisecond, 500 * time.Millisecond
+	pauses := backoff.Start(shortest, longest)
+	for {
 		err := Within(ctx, limit, do)
 		if err == nil {
 			p.reached.Store(true)
@@ -232,11 +235,13 @@ func (p *Pool) retry(ctx context.Context, limit time.Duration, do func(ctx conte
 		if sqlerror.Conflict(err) {
 			patience = min(patience, conflictTime)
 		}
-		if ctx.Err() != nil || !sqlerror.Passing(err) || sqlerror.Connecting(err) && !p.reached.Load() || time.Since(start) > patience {
+		if ctx.Err() != nil || !sqlerror.Passing(err) || sqlerror.Connecting(err) && !p.reached.Load() {
 			return sqlerror.Explain(err)
 		}
-		if err := pause(ctx, attempt); err != nil {
-			return err
+		if paused := pauses.Pause(ctx, patience); errors.Is(paused, backoff.ErrLimit) {
+			return sqlerror.Explain(err)
+		} else if paused != nil {
+			return paused
 		}
 	}
 }
@@ -252,30 +257,15 @@ func Within(ctx context.Context, limit time.Duration, do func(context.Context) e
 	return err
 }
 
-// pause waits a little longer after each attempt, and not as long as others do.
-func pause(ctx context.Context, attempt int) error {
-	const step, maxWait = 5 * time.Millisecond, 500 * time.Millisecond
-	return Pause(ctx, rand.N(min(step<<min(attempt, 10), maxWait))+time.Millisecond)
-}
+// Locked returns the pauses between the attempts to lock rows that another transaction holds.
+func Locked() *backoff.Backoff { return backoff.Start(10*time.Millisecond, 250*time.Millisecond) }
 
-// AwaitOther waits longer after each attempt to lock rows that another transaction holds, and not as
-// long as others do. Such a transaction can last for hours: after the time of a conflict, the error
-// says so.
-func (p *Pool) AwaitOther(ctx context.Context, attempt int, waited time.Duration) error {
-	const shortest, longest = 10 * time.Millisecond, 250 * time.Millisecond
-	if waited >= min(conflictTime, p.o.Patience) {
+// AwaitOther pauses before the next attempt. Such a transaction can last for hours: after the time of a
+// conflict, the error says so.
+func (p *Pool) AwaitOther(ctx context.Context, pauses *backoff.Backoff) error {
+	err := pauses.Pause(ctx, min(conflictTime, p.o.Patience))
+	if errors.Is(err, backoff.ErrLimit) {
 		return &storage.StoreError{Problem: "another transaction is changing the free items", Next: "Nothing was changed; try again."}
 	}
-	most := min(shortest<<min(attempt, 10), longest)
-	return Pause(ctx, most/2+rand.N(most/2)+shortest/2)
-}
-
-// Pause waits, or returns why the context ended.
-func Pause(ctx context.Context, wait time.Duration) error {
-	select {
-	case <-time.After(wait):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return err
 }

@@ -29,6 +29,23 @@ type Item struct {
 // Lost is what the deletion of an item took from others.
 type Lost struct{ Children, Dependents []item.ID }
 
+// Beyond returns a warning about an item whose number no call accepts; the zero value for any other.
+func (r Item) Beyond() (w item.Warning) {
+	if r.ID > item.MaxID {
+		w.File = fmt.Sprintf("item %d", r.ID)
+		w.Reason = fmt.Sprintf("is not listed, because its number is above the largest one, %d; ask the owner of the database to change it", item.MaxID)
+	}
+	return w
+}
+
+// Ahead returns the first live item of a project whose version is above that of the project. Only
+// another program writes one.
+func Ahead(ctx context.Context, db Querier, project string) (id item.ID, err error) {
+	err = db.QueryRow(ctx, `select i.id from copse.item i join copse.project p on p.id = i.project_id
+		where p.name = $1 and i.state = 'live' and i.version > p.version order by i.id limit 1`, sqltext.Encode(project)).Scan(&id)
+	return id, err
+}
+
 func itemColumns() string { return fieldColumns() + ", " + description() }
 
 func fieldColumns() string {

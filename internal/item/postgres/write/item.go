@@ -10,6 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
+	"github.com/copse-dev/copse/internal/item/storage"
 )
 
 // Create creates an item with the next number.
@@ -30,7 +31,10 @@ func (w *Writer) Create(d item.Draft) (item.Item, error) {
 		Description: d.Description,
 	}
 	if it.ID > item.MaxID {
-		return item.Item{}, fmt.Errorf("no number is left for a new item")
+		return item.Item{}, &storage.StoreError{
+			Problem: "no number is left for a new item",
+			Next:    "Ask the owner of the database to set next_id of the project to the number after the largest one in use.",
+		}
 	}
 	w.queue("update copse.project set next_id = next_id + 1 where id = $1", w.Project.ID)
 	w.knowIteration(it.Iteration)
