@@ -3,8 +3,9 @@
 // Code that finds a secret adds it to the program's [Set]. The program's output passes through
 // [Set.Redact], [Set.JSON], [Set.HTML], or a [Writer], which replace it with [Mask]. A secret is found in every
 // form in which a service or a program repeats it: unchanged, with any of its characters escaped as
-// in JSON, HTML, a URL, or a program, with invisible characters between its own, and in base64 on
-// one line, including as a part of a longer text such as the header of basic authentication.
+// in JSON, HTML, a URL, or a program, with invisible characters between its own, in other encodings of
+// its characters, and in base64 or hexadecimal on one line, including as a part of a longer text such
+// as the header of basic authentication.
 //
 // A text can be cut in the middle of a secret. The 8 or more characters of a secret that are left
 // before or after the mark of a cut, "…", are removed, too.
@@ -17,27 +18,18 @@ package secret
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
-	"fmt"
-	"html"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unicode/utf16"
-	"unicode/utf8"
 
-	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/secret/spelling"
 )
 
 // Mask replaces a secret.
 const Mask = "[redacted]"
-
-// shortest is the minimum length of a secret that is found without its login, in bytes.
-const shortest = 8
 
 // Set is the known secrets. Create it with [New].
 type Set struct {
@@ -116,7 +108,7 @@ func (s *Set) AddLogin(login, secret string) {
 	if old := s.forms.Load(); old != nil {
 		all = slices.Clone(old.texts)
 	}
-	if all = append(all, forms(login, secret)...); len(all) == 0 {
+	if all = append(all, spelling.Of(login, secret)...); len(all) == 0 {
 		return
 	}
 	slices.SortFunc(all, func(a, b string) int {
@@ -182,178 +174,6 @@ func malformed(text string, add func(login, secret string)) {
 func isSecret(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc([]string{"password", "passwd", "token", "secret"}, func(word string) bool { return strings.Contains(name, word) })
-}
-
-// forms returns the texts that reveal a secret.
-func forms(login, secret string) []string {
-	if len(secret) < shortest {
-		if login == "" {
-			return nil
-		}
-		secret = login + ":" + secret
-		return append(written(secret), base64Forms(secret)...)
-	}
-	all := append(written(secret), base64Fragments(secret)...)
-	if visible := strings.TrimSpace(visible(secret)); len(visible) >= shortest {
-		all = append(all, visible)
-	}
-	if bare := strings.TrimSpace(unquote(secret)); len(bare) >= shortest {
-		all = append(all, bare)
-	}
-	if bytes := latin(secret); len(bytes) >= shortest {
-		all = append(all, bytes)
-	}
-	all = append(all, base64Fragments(wide(secret))...)
-	// A program can encode a URL or a document in base64.
-	for _, escaped := range append(others(secret), url.QueryEscape(secret), url.PathEscape(secret), unquoted(secret)) {
-		if escaped != secret {
-			all = append(all, base64Fragments(escaped)...)
-		}
-	}
-	if len(login) > 0 {
-		all = append(all, base64Forms(login+":"+secret)...)
-	}
-	return all
-}
-
-// others returns the forms of text in a URL, JSON, and HTML that other languages write, because they
-// escape characters that Go does not escape.
-func others(text string) []string {
-	percent := strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
-	var ascii strings.Builder
-	for _, r := range strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) {
-		if r < utf8.RuneSelf {
-			ascii.WriteByte(byte(r))
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			fmt.Fprintf(&ascii, `\u%04x`, unit)
-		}
-	}
-	return []string{
-		percent, strings.ReplaceAll(percent, "%2F", "/"), strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(percent),
-		strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text), ascii.String(),
-		html.EscapeString(text), strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#x27;").Replace(html.EscapeString(text)),
-	}
-}
-
-// latin returns text in ISO 8859-1, in which some programs escape it, and "" if it has no such
-// form, or the same.
-func latin(text string) string {
-	bytes := make([]byte, 0, len(text))
-	for _, r := range text {
-		if r > 0xff {
-			return ""
-		}
-		bytes = append(bytes, byte(r))
-	}
-	if string(bytes) == text {
-		return ""
-	}
-	return string(bytes)
-}
-
-// wide returns text in UTF-16, which PowerShell encodes in base64.
-func wide(text string) string {
-	var bytes []byte
-	for _, unit := range utf16.Encode([]rune(text)) {
-		bytes = append(bytes, byte(unit), byte(unit>>8))
-	}
-	return string(bytes)
-}
-
-// visible returns text without its invisible characters, as it is in a decoded text.
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if cleantext.Invisible(r) {
-			return -1
-		}
-		return r
-	}, text)
-}
-
-// unquote returns text without its quotation marks, the backslashes before them, and its invisible
-// characters, as it is in a decoded text.
-func unquote(text string) string {
-	pieces := strings.Split(strings.ReplaceAll(visible(text), `"`, "'"), "'")
-	for i, piece := range pieces[:len(pieces)-1] {
-		pieces[i] = strings.TrimRight(piece, `\`)
-	}
-	return strings.Join(pieces, "")
-}
-
-// written returns the forms of text inside other texts.
-func written(text string) []string {
-	all := []string{text, url.QueryEscape(text), url.PathEscape(text), url.UserPassword("", text).String()[1:]}
-	for _, quoted := range []string{strconv.Quote(text), marshal(text)} {
-		all = append(all, quoted[1:len(quoted)-1])
-	}
-	// A JSON string inside a JSON string.
-	nested := marshal(all[len(all)-1])
-	// html/template also escapes a plus sign.
-	page := html.EscapeString(text)
-	all = append(all, nested[1:len(nested)-1], strings.ReplaceAll(all[1], "+", "%20"), page, strings.ReplaceAll(page, "+", "&#43;"))
-	// Other programs write hexadecimal digits small, more characters as entities, and a slash
-	// of JSON as \/.
-	all = append(all, strings.ReplaceAll(all[5], "/", `\/`))
-	for _, escaped := range []string{all[1], all[2], all[3]} {
-		all = append(all, smallHex(escaped))
-	}
-	for _, entities := range []*strings.Replacer{
-		strings.NewReplacer("=", "&#x3D;", "`", "&#x60;"), strings.NewReplacer("=", "&#x3D;", "`", "&#x60;", "/", "&#x2F;"), strings.NewReplacer("/", "&#x2F;"),
-	} {
-		all = append(all, entities.Replace(page))
-	}
-	return all
-}
-
-// smallHex returns a text with percent escapes as other programs write them: "%2f".
-func smallHex(escaped string) string {
-	text := []byte(escaped)
-	for i := 0; i+2 < len(text); i++ {
-		if text[i] == '%' {
-			copy(text[i+1:], strings.ToLower(escaped[i+1:i+3]))
-		}
-	}
-	return string(text)
-}
-
-// unquoted returns text as it is within a string of JSON.
-func unquoted(text string) string {
-	quoted := marshal(text)
-	return quoted[1 : len(quoted)-1]
-}
-
-func marshal(text string) string {
-	data, err := json.Marshal(text)
-	if err != nil { // strings always encode
-		return strconv.Quote(text)
-	}
-	return string(data)
-}
-
-// base64Forms returns text in base64.
-func base64Forms(text string) []string {
-	return []string{
-		strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(text)), "="),
-		base64.RawURLEncoding.EncodeToString([]byte(text)),
-	}
-}
-
-// base64Fragments returns the forms of part within a longer text in base64. They depend on the
-// number of bytes before it, and their ends on the neighboring bytes.
-func base64Fragments(part string) []string {
-	var all []string
-	for before := range 3 {
-		text := make([]byte, before, before+len(part))
-		text = append(text, part...)
-		// The characters that depend only on bytes of part.
-		from, to := (before*8+5)/6, len(text)*8/6
-		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-			all = append(all, encoding.EncodeToString(text)[from:to])
-		}
-	}
-	return all
 }
 
 // all returns the texts to search for.
@@ -498,13 +318,18 @@ func stringEnd(document []byte) int {
 
 // literal returns a string of JSON without the secrets.
 func (s *Set) literal(text []byte) []byte {
+	masked := []byte(`"` + Mask + `"`)
 	var value string
 	if json.Unmarshal(text, &value) != nil {
-		return []byte(`"` + Mask + `"`)
+		return masked
 	}
 	clean := s.Redact(value)
 	if clean == value {
 		return text
 	}
-	return []byte(marshal(clean))
+	quoted, err := json.Marshal(clean)
+	if err != nil { // strings always encode
+		return masked
+	}
+	return quoted
 }
