@@ -27,7 +27,7 @@ var files embed.FS
 
 // Library has the registries of agents.
 type Library interface {
-	Agents() ([]string, error)
+	All() ([]library.Agent, []error)
 	Open(agent string) (*library.Catalog, error)
 }
 
@@ -71,12 +71,10 @@ func (*View) Watches() []board.Source { return []board.Source{board.Prompts} }
 
 // Count returns the number of prompts.
 func (v *View) Count(context.Context) board.Badge {
-	agents, _ := v.o.Library.Agents() // unreadable registries count nothing
+	agents, _ := v.o.Library.All() // unreadable registries count nothing
 	n := 0
 	for _, agent := range agents {
-		if catalog, err := v.o.Library.Open(agent); err == nil {
-			n += len(catalog.Commands)
-		}
+		n += len(agent.Commands)
 	}
 	if n == 0 {
 		return board.Badge{}
@@ -125,20 +123,15 @@ func (v *View) page(ctx context.Context, r board.Request, form url.Values) (boar
 	q := r.Query
 	text := strings.TrimSpace(q.Get("q"))
 	page := board.Page{Title: "Prompts", Tools: draw.HTML("tools", text)}
-	agents, err := v.o.Library.Agents()
-	var notes []string
-	if err != nil {
-		notes = append(notes, err.Error())
+	agents, errs := v.o.Library.All()
+	notes := make([]string, len(errs))
+	for i, err := range errs {
+		notes[i] = err.Error()
 	}
 	var all []entry
 	for _, agent := range agents {
-		catalog, err := v.o.Library.Open(agent)
-		if err != nil {
-			notes = append(notes, err.Error())
-			continue
-		}
-		for _, c := range found(catalog, text) {
-			all = append(all, entry{Agent: agent, Command: c, Text: cleantext.Cut(cleantext.Line(c.Description), maxText), Link: address(agent, c.ID, text)})
+		for _, c := range found(agent.Catalog, text) {
+			all = append(all, entry{Agent: agent.Name, Command: c})
 		}
 	}
 	section := board.Section{Key: "prompts", Class: "prompts", Label: "Prompts"}
@@ -146,6 +139,7 @@ func (v *View) page(ctx context.Context, r board.Request, form url.Values) (boar
 	from = max(0, min(from, len(all)-1)) / window * window
 	named := command.ID{C1: q.Get("c1"), C2: q.Get("c2"), C3: q.Get("c3")}
 	for _, one := range all[from:min(from+window, len(all))] {
+		one.Text, one.Link = cleantext.Cut(cleantext.Line(one.Description), maxText), address(one.Agent, one.ID, text)
 		section.Rows = append(section.Rows, board.Row{
 			Key: one.Agent + " " + one.String(), Selected: one.Agent == q.Get("agent") && one.ID == named,
 			HTML: draw.HTML("row", one),
@@ -163,6 +157,7 @@ func (v *View) page(ctx context.Context, r board.Request, form url.Values) (boar
 		page.Sections = append(page.Sections, board.Section{Key: "notes", Class: "problem", Label: "Unreadable entries", Head: draw.HTML("notes", notes)})
 	}
 	if named != (command.ID{}) {
+		var err error
 		if page.Detail, err = v.detail(ctx, draw, q, form, named); err != nil {
 			return board.Page{}, err
 		}

@@ -14,6 +14,7 @@ type Catalog struct {
 	// Path is the file, from the workspace ("~/…": from the home directory), with slashes.
 	Path string
 
+	size  int // of the file
 	once  sync.Once
 	index *ranking.Index
 }

@@ -1,9 +1,9 @@
 // Package library finds and caches the registries of agents.
 //
 // Create a [Library] with [New]; [Library.Open] returns an agent's [Catalog], which has
-// its commands and searches them. A catalog is parsed once, and its index is built at
-// the first search. Both remain until the file changes, which the next Open
-// detects. The package writes nothing.
+// its commands and searches them, and [Library.All] those of all agents. A catalog is parsed once,
+// and its index is built at the first search. Both remain until the file changes, which the next
+// Open detects, or until later catalogs need their memory. The package writes nothing.
 //
 // The map of agents gives the location of an agent's registry. It is the file
 // .agent/climpt/config/registry_config.json of the workspace, or else that of the
@@ -47,7 +47,11 @@ type Library struct {
 	mu       sync.Mutex
 	maps     []*cachedfile.File[map[string]string] // by location
 	catalogs map[address]*cachedfile.File[*Catalog]
+	held     map[address]weight // of the catalogs that were parsed
 }
+
+// weight is what a catalog in memory consists of.
+type weight struct{ size, commands int }
 
 // address is the location of a registry.
 type address struct {
@@ -58,7 +62,10 @@ type address struct {
 // New returns the library of the workspace and home directory at these absolute paths; home is
 // empty if there is none. It reads nothing yet.
 func New(workspace, home string) *Library {
-	l := &Library{locations: []location{workspaceLocation(workspace)}}
+	l := &Library{
+		locations: []location{workspaceLocation(workspace)},
+		catalogs:  make(map[address]*cachedfile.File[*Catalog]), held: make(map[address]weight),
+	}
 	if home != "" {
 		l.locations = append(l.locations, homeLocation(home))
 	}
@@ -132,14 +139,41 @@ func (l *Library) load(at address, name string) (*Catalog, error) {
 	l.mu.Unlock()
 
 	catalog, err := file.Get()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.catalogs[at] != file {
+		return catalog, err
+	}
 	if errors.Is(err, fs.ErrNotExist) { // a name without a file is not cached
-		l.mu.Lock()
-		if l.catalogs[at] == file {
-			delete(l.catalogs, at)
-		}
-		l.mu.Unlock()
+		l.drop(at)
+	}
+	if err == nil {
+		l.hold(at, catalog)
 	}
 	return catalog, err
+}
+
+// hold counts a catalog, and drops others while all together exceed twice the limits of [Library.All].
+func (l *Library) hold(at address, catalog *Catalog) {
+	l.held[at] = weight{catalog.size, len(catalog.Commands)}
+	var sum weight
+	for _, w := range l.held {
+		sum.size, sum.commands = sum.size+w.size, sum.commands+w.commands
+	}
+	for other, w := range l.held {
+		if len(l.held) <= 2*MaxAgents && sum.size <= 2*MaxSize && sum.commands <= 2*command.MaxEntries {
+			return
+		}
+		if other != at {
+			sum.size, sum.commands = sum.size-w.size, sum.commands-w.commands
+			l.drop(other)
+		}
+	}
+}
+
+func (l *Library) drop(at address) {
+	delete(l.catalogs, at)
+	delete(l.held, at)
 }
 
 // forget drops the cached maps, and the cached registry at path.
@@ -150,10 +184,7 @@ func (l *Library) forget(path string) {
 	for i, p := range l.locations {
 		name, _ := p.name(mapPath) // which every location has
 		l.maps[i] = cachedfile.NewIn(p, name, maxMapSize, parseMap)
-		delete(l.catalogs, address{i, path})
-	}
-	if l.catalogs == nil {
-		l.catalogs = make(map[address]*cachedfile.File[*Catalog])
+		l.drop(address{i, path})
 	}
 }
 
@@ -203,5 +234,5 @@ func newCatalog(path string, data []byte) (*Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Catalog{Registry: registry, Path: path}, nil
+	return &Catalog{Registry: registry, Path: path, size: len(data)}, nil
 }

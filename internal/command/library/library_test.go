@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/copse-dev/copse/internal/command"
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/rooted"
 )
@@ -404,4 +405,72 @@ func TestNothingIsWritten(t *testing.T) {
 	if err != nil || string(content) != "{ broken" {
 		t.Errorf("the map is %q, %v", content, err)
 	}
+}
+
+// large returns a registry of two fifths of the maximum size.
+func large() string {
+	return `{"x":"` + strings.Repeat("x", library.MaxSize*2/5) + `",` + registry("a")[1:]
+}
+
+// The registries of all agents have limits together.
+func TestManyAgents(t *testing.T) {
+	t.Parallel()
+	many := func(n int, content string) map[string]string {
+		contents := map[string]string{"ws/.agent/climpt/registry.json": registry("a"), "ws/.agent/broken/registry.json": "{"}
+		for i := range n {
+			contents[fmt.Sprintf("ws/.agent/a%03d/registry.json", i)] = content
+		}
+		return contents
+	}
+	var entries strings.Builder
+	for i := range command.MaxEntries - 1 {
+		fmt.Fprintf(&entries, `,{"c1":%d}`, i)
+	}
+	full := many(0, "")
+	full["ws/.agent/climpt/registry.json"] = `{"tools":{"commands":[{}` + entries.String() + `]}}`
+	for name, tt := range map[string]struct {
+		contents map[string]string
+		opened   int
+		err      string
+	}{
+		"few":      {many(3, registry("a")), 4, `load registry ".agent/broken/registry.json"`},
+		"agents":   {many(library.MaxAgents+5, registry("a")), library.MaxAgents, "the prompts of 7 agents, from a099 on, are left out"},
+		"size":     {many(4, large()), 3, "the prompts of 3 agents, from a002 on, are left out"},
+		"commands": {full, 1, "the prompts of 1 agent, from broken on, are left out"},
+		"one too large": {map[string]string{
+			"ws/.agent/climpt/registry.json": registry("b"), "ws/.agent/a/registry.json": strings.Repeat(" ", library.MaxSize+1), "ws/.agent/b/registry.json": registry("b"),
+		}, 2, `load registry ".agent/a/registry.json"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all, errs := files(t, tt.contents).library().All()
+			if len(all) != tt.opened || all[0].Name != library.DefaultAgent || len(errs) != 1 || !strings.HasPrefix(errs[0].Error(), tt.err) {
+				t.Errorf("opened %d, want %d; errors: %v", len(all), tt.opened, errs)
+			}
+		})
+	}
+}
+
+// A library keeps a limited amount of registries, whatever agents are named.
+func TestRegistriesAreDropped(t *testing.T) {
+	t.Parallel()
+	const agents = 6
+	contents, content := map[string]string{}, large()
+	for i := range agents {
+		contents[fmt.Sprintf("ws/.agent/a%d/registry.json", i)] = content
+	}
+	l := files(t, contents).library()
+	opened := make([]*library.Catalog, agents)
+	for i := range opened {
+		opened[i], _ = l.Open(fmt.Sprintf("a%d", i))
+	}
+	if again, err := l.Open(fmt.Sprintf("a%d", agents-1)); err != nil || again != opened[agents-1] {
+		t.Errorf("the last registry is read again: %v", err)
+	}
+	for i, before := range opened {
+		if now, _ := l.Open(fmt.Sprintf("a%d", i)); now != before {
+			return
+		}
+	}
+	t.Error("all registries remain")
 }

@@ -34,6 +34,7 @@ type Library interface {
 	Open(agent string) (*library.Catalog, error)
 	Reload(agent string) (*library.Catalog, error)
 	Agents() ([]string, error)
+	All() ([]library.Agent, []error)
 }
 
 var _ Library = (*library.Library)(nil)
@@ -52,9 +53,9 @@ type Tools struct {
 	runner  Runner
 
 	mu      sync.Mutex
-	offered []*library.Catalog // registries of the last offer
+	offered []library.Agent // registries of the last offer
 	offer   *toolset.Offer
-	skilled []*library.Catalog // registries of the last skills
+	skilled []library.Agent // registries of the last skills
 	skills  []toolset.Skill
 }
 

@@ -26,45 +26,25 @@ const (
 
 // offerNow returns the prompts of the first commands, the same value until a registry changes.
 func (t *Tools) offerNow(context.Context) *toolset.Offer {
-	names, catalogs := t.opened()
+	agents, _ := t.library.All() // unreadable registries offer nothing
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.offer == nil || !slices.Equal(catalogs, t.offered) {
-		t.offered, t.offer = catalogs, t.makeOffer(names, catalogs)
+	if t.offer == nil || !slices.Equal(agents, t.offered) {
+		t.offered, t.offer = agents, t.makeOffer(agents)
 	}
 	return t.offer
 }
 
-// opened returns the agents with a readable registry, and their registries.
-func (t *Tools) opened() (names []string, catalogs []*library.Catalog) {
-	agents, _ := t.library.Agents() // those of an unreadable map are unknown
-	// The usual agent comes first.
-	slices.SortStableFunc(agents, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
-	for _, agent := range agents {
-		if catalog, err := t.library.Open(agent); err == nil {
-			names, catalogs = append(names, agent), append(catalogs, catalog)
-		}
-	}
-	return names, catalogs
-}
-
-func rank(agent string) int {
-	if agent == library.DefaultAgent {
-		return 0
-	}
-	return 1
-}
-
-func (t *Tools) makeOffer(agents []string, catalogs []*library.Catalog) *toolset.Offer {
+func (t *Tools) makeOffer(agents []library.Agent) *toolset.Offer {
 	offer := &toolset.Offer{}
 	total, left := 0, promptBudget
-	for i, catalog := range catalogs {
-		total += len(catalog.Commands)
-		for _, c := range catalog.Commands {
+	for _, agent := range agents {
+		total += len(agent.Commands)
+		for _, c := range agent.Commands {
 			if left <= 0 {
 				break
 			}
-			p := t.prompt(agents[i], c)
+			p := t.prompt(agent.Name, c)
 			if left -= size(p); left >= 0 {
 				offer.Prompts = append(offer.Prompts, p)
 			}

@@ -12,27 +12,27 @@ import (
 )
 
 // skillsNow returns all commands as skills. Unlike prompts, they cost a client nothing until it
-// requests them, so there is no limit.
+// requests them, so there is no limit but that of the registries.
 func (t *Tools) skillsNow(context.Context) []toolset.Skill {
-	names, catalogs := t.opened()
+	agents, _ := t.library.All() // unreadable registries have no skills
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.skills == nil || !slices.Equal(catalogs, t.skilled) {
-		t.skilled, t.skills = catalogs, t.makeSkills(names, catalogs)
+	if t.skills == nil || !slices.Equal(agents, t.skilled) {
+		t.skilled, t.skills = agents, t.makeSkills(agents)
 	}
 	return t.skills
 }
 
-func (t *Tools) makeSkills(agents []string, catalogs []*library.Catalog) []toolset.Skill {
+func (t *Tools) makeSkills(agents []library.Agent) []toolset.Skill {
 	skills := []toolset.Skill{}
 	var names skill.Names
-	for i, catalog := range catalogs {
-		for _, c := range catalog.Commands {
+	for _, agent := range agents {
+		for _, c := range agent.Commands {
 			words := []string{c.C1, c.C2, c.C3}
-			if agents[i] != library.DefaultAgent {
-				words = append([]string{agents[i]}, words...)
+			if agent.Name != library.DefaultAgent {
+				words = append([]string{agent.Name}, words...)
 			}
-			skills = append(skills, t.skill(names.Of(words...), agents[i], catalog, c))
+			skills = append(skills, t.skill(names.Of(words...), agent, c))
 		}
 	}
 	return skills
@@ -40,11 +40,11 @@ func (t *Tools) makeSkills(agents []string, catalogs []*library.Catalog) []tools
 
 // skill returns a command as a skill. Its text does not depend on its reader, because clients
 // compare it with an earlier digest.
-func (t *Tools) skill(name, agent string, from *library.Catalog, c command.Command) toolset.Skill {
+func (t *Tools) skill(name string, agent library.Agent, c command.Command) toolset.Skill {
 	return toolset.Skill{
 		Name: name, Description: skill.Description(c),
 		Read: func(context.Context) (string, error) {
-			prompt, err := t.runner.Portable(from, render.Request{Agent: agent, ID: c.ID})
+			prompt, err := t.runner.Portable(agent.Catalog, render.Request{Agent: agent.Name, ID: c.ID})
 			if err != nil {
 				return "", err
 			}

@@ -47,8 +47,7 @@ type Items interface {
 
 // Library has the registries of prompts.
 type Library interface {
-	Agents() ([]string, error)
-	Open(agent string) (*library.Catalog, error)
+	All() ([]library.Agent, []error)
 }
 
 // Justfile has the recipes.
@@ -285,29 +284,24 @@ type prompt struct {
 
 func (p *prompts) search(_ context.Context, q query) (found, error) {
 	var out found
-	agents, err := p.library.Agents()
-	if err != nil {
+	agents, errs := p.library.All()
+	for _, err := range errs {
 		out.notes = append(out.notes, err.Error())
 	}
-	if len(agents) == 0 && err == nil {
+	if len(agents) == 0 && len(errs) == 0 {
 		return found{}, notSetUpError{failure.New(failure.NotFound, "There is no registry", "`copse prompt init` creates one.")}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	kept := map[*library.Catalog][]prompt{}
 	for _, agent := range agents {
-		catalog, err := p.library.Open(agent)
-		if err != nil {
-			out.notes = append(out.notes, err.Error())
-			continue
-		}
-		all, known := p.kept[catalog]
+		all, known := p.kept[agent.Catalog]
 		if !known {
-			all = folded(catalog)
+			all = folded(agent.Catalog)
 		}
-		kept[catalog] = all
-		shown := agent
-		if agent == library.DefaultAgent {
+		kept[agent.Catalog] = all
+		shown := agent.Name
+		if shown == library.DefaultAgent {
 			shown = ""
 		}
 		for _, one := range all {
