@@ -38,6 +38,9 @@ func (e *UnreachableError) Error() string {
 		// The first line has the reason; the others are general advice.
 		said, _, _ = strings.Cut(exit.Stderr, "\n")
 		said = strings.TrimPrefix(said, "fatal: ")
+		if redirected.Get().MatchString(said) {
+			said += "; it names another address, which copse does not follow; set that address with `git remote set-url`"
+		}
 	}
 	return login.Get().ReplaceAllString(fmt.Sprintf("cannot %s the remote: %s", e.Doing, said), "://")
 }
@@ -50,6 +53,9 @@ var (
 	login  = lazyregexp.New(`://[^/@\s]*@`)
 	scp    = lazyregexp.New(`^[^/\\:]+:`)
 )
+
+// redirected matches git's error for an answer that names another address.
+var redirected = lazyregexp.New(`\breturned error: 30[1-8]\b`)
 
 // check refuses an address that could name a program, and reports whether it is that
 // of a directory on this machine.
@@ -81,9 +87,10 @@ const receivePack = "receive-pack"
 
 // side is the other side of a transfer.
 type side struct {
-	address string
-	options []string
-	guards  []program.Guard
+	address  string
+	settings []string // options of git itself
+	options  []string
+	guards   []program.Guard
 }
 
 // harmless are settings for git at the other side besides those of every repository: it does
@@ -98,8 +105,11 @@ var harmless = []string{
 // the programs of the other repository; elsewhere it is not ours to say.
 func (b *Branch) side(ctx context.Context, address, option, name string) (side, error) {
 	local, err := check(address)
-	if err != nil || !local {
-		return side{address: address}, err
+	if err != nil {
+		return side{}, err
+	}
+	if !local {
+		return side{address: address, settings: b.redirects(ctx, address)}, nil
 	}
 	other, err := b.other(ctx, address)
 	if err != nil {
@@ -122,6 +132,17 @@ func (b *Branch) side(ctx context.Context, address, option, name string) (side, 
 	return side{
 		address: other.GitDir(), options: []string{option + "=" + line.String() + " " + name}, guards: []program.Guard{other.Guard()},
 	}, nil
+}
+
+// redirects returns the options that keep git at the address of a remote, unless the user's
+// configuration says something about redirects. A remote could send git on to another repository that
+// the user can read, and get its items with the next push.
+func (b *Branch) redirects(ctx context.Context, address string) []string {
+	const key = "http.followRedirects"
+	if _, err := b.git(ctx, nil, "config", "--get-urlmatch", key, address); err == nil {
+		return nil
+	}
+	return []string{"-c", key + "=false"}
 }
 
 // other returns the repository at a local address. Git looks in the same places, but is told
@@ -182,8 +203,8 @@ func (b *Branch) Fetch(ctx context.Context, from Remote) (Commit, error) {
 
 // announced returns the commit of the branch at the other side, empty if there is none.
 func (b *Branch) announced(ctx context.Context, other side) (Commit, error) {
-	args := append([]string{"ls-remote", "--quiet"}, other.options...)
-	out, err := b.run(ctx, transfer, nil, append(args, "--", other.address, b.ref), other.guards...)
+	args := slices.Concat(other.settings, []string{"ls-remote", "--quiet"}, other.options, []string{"--", other.address, b.ref})
+	out, err := b.run(ctx, transfer, nil, args, other.guards...)
 	if err != nil {
 		return "", &UnreachableError{"reach", err}
 	}
@@ -208,11 +229,11 @@ func (b *Branch) receive(ctx context.Context, other side) error {
 			return fmt.Errorf("fetch: %w", err)
 		}
 	}
-	args := append([]string{
+	args := slices.Concat(other.settings, []string{
 		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules",
 		"--no-show-forced-updates", "--refmap=",
-	}, other.options...)
-	if _, err := b.run(ctx, transfer, nil, append(args, "--", other.address, b.ref), other.guards...); err != nil {
+	}, other.options, []string{"--", other.address, b.ref})
+	if _, err := b.run(ctx, transfer, nil, args, other.guards...); err != nil {
 		return &UnreachableError{"fetch from", err}
 	}
 	return nil
@@ -267,11 +288,11 @@ func (b *Branch) Push(ctx context.Context, to Remote, commit, from Commit) error
 }
 
 func (b *Branch) push(ctx context.Context, other side, commit, from Commit) (said string, err error) {
-	args := append([]string{
+	args := slices.Concat(other.settings, []string{
 		"push", "--quiet", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no",
 		"--force-with-lease=" + b.ref + ":" + string(from),
-	}, other.options...)
-	out, err := b.run(ctx, transfer, nil, append(args, "--", other.address, string(commit)+":"+b.ref), other.guards...)
+	}, other.options, []string{"--", other.address, string(commit) + ":" + b.ref})
+	out, err := b.run(ctx, transfer, nil, args, other.guards...)
 	said = string(out)
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
 		said += exit.Stderr

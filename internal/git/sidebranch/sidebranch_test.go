@@ -480,6 +480,43 @@ func TestAnnouncesAnotherCommit(t *testing.T) {
 	}
 }
 
+// A remote cannot make git read from, or write to, another server, for which the user may have a login,
+// unless the user's configuration allows it.
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	g, clone, remote := repository(t)
+	// A git for tests may be built without HTTP.
+	g.Env = g.Env.With("PATH=" + os.Getenv("PATH"))
+	g.Run(clone, "push", "-q", "origin", "HEAD:refs/heads/"+name)
+	g.Run(remote, "update-server-info")
+	var asked atomic.Int32
+	files := http.FileServer(http.Dir(remote))
+	private := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		files.ServeHTTP(w, r)
+	}))
+	defer private.Close()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, private.URL+r.URL.RequestURI(), http.StatusFound)
+	}))
+	defer server.Close()
+	b := open(t, g, clone)
+	_, fetched := b.Fetch(t.Context(), sidebranch.Remote{Fetch: server.URL})
+	pushed := b.Push(t.Context(), sidebranch.Remote{Fetch: server.URL}, sidebranch.Commit(g.Run(clone, "rev-parse", "HEAD")), "")
+	for _, err := range []error{fetched, pushed} {
+		if _, ok := errors.AsType[*sidebranch.UnreachableError](err); !ok || !strings.Contains(err.Error(), "git remote set-url") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if n := asked.Load(); n > 0 {
+		t.Errorf("git asked the other server %d times", n)
+	}
+	g.Run(clone, "config", "--global", "http."+server.URL+".followRedirects", "initial")
+	if _, err := b.Fetch(t.Context(), sidebranch.Remote{Fetch: server.URL}); err != nil {
+		t.Errorf("although the user allows it: %v", err)
+	}
+}
+
 // Names that share a content count with its size: a few bytes of a remote would take all memory.
 func TestManyNamesOfOneFile(t *testing.T) {
 	t.Parallel()
