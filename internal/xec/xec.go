@@ -10,9 +10,10 @@
 //   - the rest of the process group is killed before it returns, however
 //     the program ended, and a process that left the group but kept the output
 //     open does not delay it;
-//   - it keeps at most [Command.MaxOutput] bytes of each stream, reads and discards
+//   - it keeps at most [Command.MaxOutput] bytes of the output, reads and discards
 //     the rest, and reports it in [Result.Truncated], or ends the
-//     program there if a part of the output is useless;
+//     program there if a part of the output is useless; of what the program writes to its standard
+//     error, it keeps at most 64 KiB;
 //   - the program sees only the given environment and nothing of this
 //     process's own, and is looked up in that environment's PATH;
 //   - it gets no terminal, and no standard input except the caller's.
@@ -38,8 +39,11 @@ import (
 const (
 	// DefaultTimeout is the default time limit of a command.
 	DefaultTimeout = 10 * time.Second
-	// DefaultMaxOutput is the default number of stored bytes of each stream of a command.
+	// DefaultMaxOutput is the default number of stored bytes of a command's output.
 	DefaultMaxOutput = 1 << 20
+	// maxErrors is the maximum number of stored bytes of a command's standard error: a server can make
+	// git print any number of them.
+	maxErrors = 64 << 10
 
 	// pipeDelay is how long Stream waits for the output to be closed once the
 	// program itself has ended.
@@ -62,7 +66,7 @@ type Command struct {
 	Stdin []byte
 	// Timeout is the time limit; 0 is DefaultTimeout.
 	Timeout time.Duration
-	// MaxOutput is the number of stored bytes of each of the two streams; 0 is DefaultMaxOutput.
+	// MaxOutput is the number of stored bytes of the output; 0 is DefaultMaxOutput.
 	MaxOutput int
 	// Whole means that a part of the output is useless: [Run] ends the program when it has written
 	// more than MaxOutput.
@@ -83,7 +87,7 @@ type Command struct {
 // Result is the output of a program.
 type Result struct {
 	Stdout, Stderr []byte
-	// Truncated means that a stream exceeded the limit.
+	// Truncated means that the output exceeded the limit.
 	Truncated bool
 }
 
@@ -98,9 +102,9 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	defer cancel()
 
 	most := cmp.Or(c.MaxOutput, DefaultMaxOutput)
-	stdout, stderr := capture{limit: most}, capture{limit: most}
+	stdout, stderr := capture{limit: most}, capture{limit: min(most, maxErrors)}
 	if c.Whole {
-		stdout.full, stderr.full = cancel, cancel
+		stdout.full = cancel
 	}
 
 	cmd := exec.CommandContext(limited, path, c.Args...)
@@ -117,7 +121,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	res := Result{
 		Stdout:    stdout.kept.Bytes(),
 		Stderr:    stderr.kept.Bytes(),
-		Truncated: stdout.cut || stderr.cut,
+		Truncated: stdout.cut,
 	}
 
 	exit, exited := errors.AsType[*exec.ExitError](err)

@@ -236,6 +236,18 @@ func TestRunExitError(t *testing.T) {
 	}
 }
 
+// A program that prints errors without end goes on, and costs little memory.
+func TestRunBoundsErrors(t *testing.T) {
+	t.Parallel()
+	const limit = 64 << 10
+	c := self(t, "exit", "0", strings.Repeat("x", limit+1))
+	c.Whole, c.MaxOutput = true, 1<<20
+	res, err := xec.Run(t.Context(), c)
+	if err != nil || res.Truncated || len(res.Stderr) != limit {
+		t.Errorf("kept %d bytes of errors, truncated %v, %v; want %d", len(res.Stderr), res.Truncated, err, limit)
+	}
+}
+
 func TestRunBoundsOutput(t *testing.T) {
 	t.Parallel()
 	const n = 1 << 20

@@ -248,11 +248,17 @@ func (b *Branch) Has(ctx context.Context, c Commit) bool {
 	return err == nil
 }
 
-// maxLocked limits how often a push that found the remote's branch locked is tried.
-const maxLocked = 4
+const (
+	// maxLocked limits how often a push that found the remote's branch locked is tried.
+	maxLocked = 4
+	// maxOutdated limits how often a remote can refuse a push because its branch is not at the commit
+	// that it announces. A copy of the remote that lags behind does so for a moment.
+	maxOutdated = 8
+)
 
 // Push moves the branch of a remote to a commit. If it is not at from there, the error
-// is ErrMoved; other errors of the remote are an [*UnreachableError].
+// is ErrMoved, unless the remote says so of the same commit again and again; other errors of the
+// remote are an [*UnreachableError].
 func (b *Branch) Push(ctx context.Context, to Remote, commit, from Commit) error {
 	address := cmp.Or(to.Push, to.Fetch)
 	other, err := b.side(ctx, address, "--"+receivePack, receivePack)
@@ -267,7 +273,7 @@ func (b *Branch) Push(ctx context.Context, to Remote, commit, from Commit) error
 			return nil
 		}
 		if says(said, "stale info", "fetch first", "non-fast-forward") {
-			return ErrMoved
+			return b.moved(from)
 		}
 		// Somebody is moving the branch, or a process that was killed there has locked it for good.
 		if !says(said, "cannot lock ref", "failed to update ref", "reference already exists", "incorrect old value") {
@@ -285,6 +291,17 @@ func (b *Branch) Push(ctx context.Context, to Remote, commit, from Commit) error
 			return err
 		}
 	}
+}
+
+// moved returns the error for a remote whose branch is not at from.
+func (b *Branch) moved(from Commit) error {
+	if from != b.outdated {
+		b.outdated, b.refusals = from, 0
+	}
+	if b.refusals++; b.refusals < maxOutdated {
+		return ErrMoved
+	}
+	return &UnreachableError{"push to", fmt.Errorf("%d times, its branch was not at the commit that it announces; check whether it receives and sends from the same repository", maxOutdated)}
 }
 
 func (b *Branch) push(ctx context.Context, other side, commit, from Commit) (said string, err error) {

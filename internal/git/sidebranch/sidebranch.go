@@ -56,6 +56,10 @@ type Branch struct {
 	own  *scratch.Dir // the git directory without the repository's configuration
 	// blobs are the contents that were read or written.
 	blobs map[string]string
+	// outdated is the commit from which the remote did not let the branch move, and refusals is how
+	// often, one after the other.
+	outdated Commit
+	refusals int
 }
 
 // Open returns the branch with that name, which may not exist. Close it after use.
@@ -108,7 +112,10 @@ const (
 	// have more of them than a repository has bytes.
 	maxOutput = 512 << 20
 	maxList   = 64 << 20
-	maxFiles  = 250_000
+	// maxSaid limits git's output during its work with a remote, which is a few lines. A remote decides
+	// how many branches it has whose names end with that of this branch.
+	maxSaid  = 1 << 20
+	maxFiles = 250_000
 	// maxAnnounced limits how often a remote can announce a commit that it does not send.
 	maxAnnounced = 5
 	// maxMemory limits git's memory, if the system supports that.
@@ -127,7 +134,7 @@ type limits struct {
 }
 
 // transfer are the limits of git's work with a remote.
-var transfer = limits{transferTime, maxOutput}
+var transfer = limits{transferTime, maxSaid}
 
 // run runs git without the repository's configuration. Others are the guards of further
 // repositories that it reads.

@@ -538,6 +538,52 @@ func TestManyNamesOfOneFile(t *testing.T) {
 	}
 }
 
+// A remote that receives from another repository than it sends is not taken for one that somebody
+// changes all the time.
+func TestOutdatedRemote(t *testing.T) {
+	t.Parallel()
+	g, clone, remote := repository(t)
+	b, ctx, to := open(t, g, clone), t.Context(), sidebranch.Remote{Fetch: remote}
+	first, err := b.Commit(ctx, sidebranch.Tree{"a.md": "a"}, "First")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := b.Commit(ctx, sidebranch.Tree{"a.md": "b"}, "Second")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Push(ctx, to, first, ""); err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= 8; n++ {
+		_, ended := errors.AsType[*sidebranch.UnreachableError](b.Push(ctx, to, second, ""))
+		if want := n == 8; ended != want {
+			t.Errorf("attempt %d: ended is %v", n, ended)
+		}
+	}
+}
+
+// A remote with more branches than anyone looks at costs little memory.
+func TestManyAnnouncedBranches(t *testing.T) {
+	t.Parallel()
+	g, clone, remote := repository(t)
+	g.Env = g.Env.With("PATH=" + os.Getenv("PATH"))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/info/refs") {
+			http.NotFound(w, r)
+			return
+		}
+		for n := range 1 << 14 {
+			fmt.Fprintf(w, "%040x\trefs/heads/%d/refs/heads/%s\n", n, n, name)
+		}
+	}))
+	defer server.Close()
+	_, err := open(t, g, clone).Fetch(t.Context(), sidebranch.Remote{Fetch: server.URL})
+	if err == nil || !strings.Contains(err.Error(), "more than 1 MB") {
+		t.Errorf("error is %v for %s", err, remote)
+	}
+}
+
 // A remote whose branch stays locked is not taken for one that somebody moves.
 func TestLockedAtRemote(t *testing.T) {
 	t.Parallel()
