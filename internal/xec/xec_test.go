@@ -236,7 +236,7 @@ func TestRunExitError(t *testing.T) {
 	}
 }
 
-// A program that prints errors without end goes on, and costs little memory.
+// A program that prints very many errors runs to its end, and costs little memory.
 func TestRunBoundsErrors(t *testing.T) {
 	t.Parallel()
 	const limit = 64 << 10
