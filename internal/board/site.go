@@ -345,15 +345,8 @@ func (s *Site) stream(w http.ResponseWriter, r *http.Request, at *mounted, sessi
 	if out.Flush() != nil {
 		return
 	}
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := session.During(r.Context())
 	defer cancel()
-	go func() {
-		select {
-		case <-session.Ended():
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
 	_ = at.live.follow(ctx, v, request, version, func(m message) error {
 		if _, err := fmt.Fprintf(w, "id: %s\ndata: %s\n\n", m.version, s.fill(m.steps, session)); err != nil {
 			return err

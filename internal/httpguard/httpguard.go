@@ -12,13 +12,14 @@
 //     open. It is compared in constant time;
 //   - bodies, headers, and their duration have limits, and so have the time that a client
 //     takes for each part of an answer, and the number of requests of one client. Requests of strangers do not count against the clients that
-//     are admitted.
+//     are admitted. Whatever other clients send, each session has a share of its own.
 //
 // A refused client gets the reason as a JSON-RPC error without an id, which MCP
 // clients show, and never a hint about the right token.
 package httpguard
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
@@ -83,17 +84,21 @@ type guard struct {
 	origins  []string
 	open     []string
 	standing func(*http.Request) Standing
+	now      func() time.Time
+	perSec   float64 // requests of a connection
 	rates    [standings]*rates
 }
 
-// New guards a handler.
+// New guards a handler. If it is a [Sessions], each of its sessions has its own share of requests.
 func New(o Options, next http.Handler) http.Handler {
 	g := &guard{
 		next: next, token: o.Token,
 		below: o.Below, origins: o.Origins, open: o.Open, standing: o.Standing,
+		now: o.Now, perSec: float64(cmp.Or(o.Rate, DefaultRate)),
 	}
+	sessions, _ := next.(Sessions)
 	for i := range g.rates {
-		g.rates[i] = newRates(o.Rate, o.Now)
+		g.rates[i] = newRates(g.perSec, sessions)
 	}
 	for _, h := range o.Hosts {
 		g.hosts = append(g.hosts, strings.ToLower(h))
@@ -109,6 +114,7 @@ func Server(h http.Handler) *http.Server {
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
+		ConnContext:       Connected,
 
 		DisableGeneralOptionsHandler: true,
 	}
@@ -142,15 +148,20 @@ func (g *guard) ServeHTTP(answer http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	// This is counted first: to find out whose a request is can take time.
+	from := connectionOf(r)
+	if !from.count(g.now(), g.perSec) {
+		wait(w, "Too many requests from this client; wait a second and send fewer at once")
+		return
+	}
 	standing := g.standingOf(r)
 	if standing != Admitted && g.token != nil && !slices.Contains(g.open, r.URL.Path) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		refuse(w, http.StatusUnauthorized, "A bearer token is required; `copse mcp config` shows the header to send")
 		return
 	}
-	if !g.rates[standing].take(r.RemoteAddr) {
-		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusTooManyRequests, "Too many requests from this client; wait a second and send fewer at once")
+	if !g.rates[standing].take(g.now(), from, r.Header.Get("Mcp-Session-Id")) {
+		wait(w, "All clients of this server together send too many requests; wait a second and try again")
 		return
 	}
 	if r.ContentLength != 0 && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
@@ -273,6 +284,12 @@ func share(h http.Header, origin string) {
 	h.Set("Access-Control-Max-Age", "600")
 }
 
+// wait refuses a request for now. The connection remains open: a new one would have no share.
+func wait(w http.ResponseWriter, message string) {
+	w.Header().Set("Retry-After", "1")
+	refuse(w, http.StatusTooManyRequests, message)
+}
+
 // refuse answers with a reason.
 func refuse(w http.ResponseWriter, status int, message string) {
 	type reason struct {
@@ -280,7 +297,9 @@ func refuse(w http.ResponseWriter, status int, message string) {
 		Message string `json:"message"`
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Connection", "close")
+	if status != http.StatusTooManyRequests {
+		w.Header().Set("Connection", "close")
+	}
 	w.WriteHeader(status)
 	// The error is ignored: the client has disconnected.
 	_ = json.NewEncoder(w).Encode(struct {

@@ -2,6 +2,7 @@ package httpguard_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -204,9 +205,12 @@ func TestRates(t *testing.T) {
 	now := time.Unix(0, 0)
 	guarded := httpguard.New(httpguard.Options{Rate: 10, Now: func() time.Time { return now }},
 		http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	connections := map[string]context.Context{}
 	ask := func(from string) int {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/", nil)
-		r.RemoteAddr = from
+		if connections[from] == nil {
+			connections[from] = httpguard.Connected(t.Context(), nil)
+		}
+		r := httptest.NewRequestWithContext(connections[from], http.MethodGet, "http://localhost/", nil)
 		w := httptest.NewRecorder()
 		guarded.ServeHTTP(w, r)
 		return w.Code
@@ -299,5 +303,94 @@ func TestBodyOfGet(t *testing.T) {
 		if answer.Code != want {
 			t.Errorf("body %q: got %d", body, answer.Code)
 		}
+	}
+}
+
+// sessions are a server's sessions.
+type sessions map[string]bool
+
+func (s sessions) HasSession(id string) bool                      { return s[id] }
+func (sessions) ServeHTTP(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }
+
+// Whatever other clients send, a session has its share of requests, and so has a connection that has
+// been open for a while. New connections, and sessions that a client invents, have none.
+func TestShares(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	open := sessions{"ada": true}
+	guarded := httpguard.New(httpguard.Options{Rate: 10, Now: func() time.Time { return now }}, open)
+	ask := func(connection context.Context, session string) (int, string) {
+		r := httptest.NewRequestWithContext(connection, http.MethodGet, "http://localhost/", nil)
+		r.Header.Set("Mcp-Session-Id", session)
+		w := httptest.NewRecorder()
+		guarded.ServeHTTP(w, r)
+		return w.Code, w.Body.String()
+	}
+	connect := func() context.Context { return httpguard.Connected(t.Context(), nil) }
+	flood := func(session func(int) string) {
+		refused := 0
+		for i := range 20 {
+			for at := connect(); ; {
+				if got, _ := ask(at, session(i)); got != http.StatusOK {
+					refused++
+					break
+				}
+			}
+		}
+		if refused < 20 {
+			t.Error("the others have no limit")
+		}
+	}
+	old := connect()
+	ask(old, "")
+	nobody := func(int) string { return "" }
+	flood(nobody)
+	for n, want := range []int{http.StatusOK, http.StatusOK, http.StatusTooManyRequests} {
+		if got, text := ask(connect(), "ada"); got != want || got != http.StatusOK && !strings.Contains(text, "All clients") {
+			t.Errorf("request %d of a session: %d %s, want %d", n, got, text, want)
+		}
+	}
+	if got, _ := ask(old, ""); got != http.StatusTooManyRequests {
+		t.Error("a new connection has a share")
+	}
+	now = now.Add(time.Second)
+	flood(func(i int) string { return fmt.Sprint("invented ", i) })
+	for name, at := range map[string]context.Context{"ada": connect(), "": old} {
+		if got, _ := ask(at, name); got != http.StatusOK {
+			t.Errorf("a second later, session %q: %d", name, got)
+		}
+	}
+	delete(open, "ada")
+	if got, _ := ask(connect(), "ada"); got != http.StatusTooManyRequests {
+		t.Error("a session that has ended has a share")
+	}
+}
+
+// The requests of a connection are counted before the guard looks whose it is, and that question has
+// one answer while the connection is open.
+func TestOneLook(t *testing.T) {
+	t.Parallel()
+	requests, looks := 0, 0
+	guarded := httpguard.New(httpguard.Options{Rate: 10, Now: func() time.Time { return time.Unix(0, 0) }, Standing: func(r *http.Request) httpguard.Standing {
+		requests++
+		if httpguard.Once(r, func() bool { looks++; return true }) {
+			return httpguard.Own
+		}
+		return httpguard.Stranger
+	}}, http.NotFoundHandler())
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = httpguard.Server(guarded)
+	server.Start()
+	defer server.Close()
+	for range 30 {
+		answer, err := server.Client().Get(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		_ = answer.Body.Close()
+	}
+	if requests != 20 || looks != 1 {
+		t.Errorf("asked for %d requests, and looked %d times", requests, looks)
 	}
 }

@@ -1,6 +1,7 @@
 package httpguard
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -10,70 +11,62 @@ import (
 // DefaultRate is the default maximum number of requests per second of one client.
 const DefaultRate = 100
 
-// All clients together have the rate of ten. A burst can use the requests of two seconds.
+// All clients together have the rate of ten. A burst can use the requests of two seconds. If the
+// others use up the rate of all, a client still has a tenth of its own.
 const (
 	allClients = 10
 	burst      = 2
+	shares     = 10
 )
 
-// forget is how long a silent client is remembered. Its bucket is full after two seconds, so
-// nothing is lost.
-const forget = 10 * time.Second
+// sweepTime is the time between two sweeps of the shares of sessions that have ended.
+const sweepTime = 10 * time.Second
 
-// rates counts the requests of clients. A client is a connection: what it says of
-// itself could change from request to request.
+// Sessions is a handler that knows the sessions that Mcp-Session-Id names. It limits their number.
+type Sessions interface {
+	// HasSession reports whether a session with this ID is open.
+	HasSession(id string) bool
+}
+
+// rates counts the requests of all clients of one standing. If they are too many, each session has a
+// share, and so has a connection. The share of a connection grows from nothing, so a client gains
+// nothing from new connections.
 type rates struct {
-	now    func() time.Time
-	perSec float64
+	perSec   float64
+	sessions Sessions // nil for none
 
-	mu      sync.Mutex
-	all     *rate.Limiter
-	clients map[string]*client
-	swept   time.Time
+	mu     sync.Mutex
+	all    *rate.Limiter
+	shares map[string]*rate.Limiter // by ID of the session
+	swept  time.Time
 }
 
-type client struct {
-	limiter *rate.Limiter
-	last    time.Time
-}
-
-func newRates(perSec int, now func() time.Time) *rates {
-	if perSec == 0 {
-		perSec = DefaultRate
-	}
-	return &rates{
-		now: now, perSec: float64(perSec), all: limiter(float64(allClients * perSec)), clients: make(map[string]*client),
-	}
+func newRates(perSec float64, sessions Sessions) *rates {
+	return &rates{perSec: perSec, sessions: sessions, all: limiter(allClients * perSec), shares: make(map[string]*rate.Limiter)}
 }
 
 func limiter(perSec float64) *rate.Limiter {
-	return rate.NewLimiter(rate.Limit(perSec), int(burst*perSec))
+	return rate.NewLimiter(rate.Limit(perSec), max(1, int(burst*perSec)))
 }
 
-// take counts a request of the client with this key, and reports whether it is within the limit.
-func (r *rates) take(key string) bool {
-	now := r.now()
+// take reports whether a request of a connection is within the limit of all clients or its own share.
+func (r *rates) take(now time.Time, c *connection, session string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.sweep(now)
-	c := r.clients[key]
-	if c == nil {
-		c = &client{limiter: limiter(r.perSec)}
-		r.clients[key] = c
+	if r.all.AllowN(now, 1) {
+		return true
 	}
-	c.last = now
-	return c.limiter.AllowN(now, 1) && r.all.AllowN(now, 1)
-}
-
-// sweep occasionally drops silent clients.
-func (r *rates) sweep(now time.Time) {
-	if now.Sub(r.swept) < forget {
-		return
+	if session == "" || r.sessions == nil || !r.sessions.HasSession(session) {
+		return c.share.AllowN(now, 1)
 	}
-	r.swept = now
-	for key, c := range r.clients {
-		if now.Sub(c.last) > forget {
-			delete(r.clients, key)
-		}
+	if now.Sub(r.swept) > sweepTime {
+		r.swept = now
+		maps.DeleteFunc(r.shares, func(id string, _ *rate.Limiter) bool { return !r.sessions.HasSession(id) })
 	}
+	share := r.shares[session]
+	if share == nil {
+		share = limiter(r.perSec / shares)
+		r.shares[session] = share
+	}
+	return share.AllowN(now, 1)
 }

@@ -115,6 +115,13 @@ func (r *Registry) Enter(id string) *Session {
 	return s
 }
 
+// Has reports whether there is a session with this ID.
+func (r *Registry) Has(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.named[id] != nil
+}
+
 // Present returns the number of clients that are connected: those that have a request or
 // stream open, or had one within the grace period.
 func (r *Registry) Present() int {

@@ -246,6 +246,9 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.routes.Serv
 // those of a session that had one within [GraceTime].
 func (h *HTTP) Clients() int { return h.clients.Present() }
 
+// HasSession reports whether a session with this ID is open.
+func (h *HTTP) HasSession(id string) bool { return h.clients.Has(id) }
+
 // closeTime is how long Close waits for canceled calls.
 const closeTime = 2 * time.Second
 

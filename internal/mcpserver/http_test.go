@@ -569,11 +569,15 @@ func TestLibraryEndsASession(t *testing.T) {
 	t.Parallel()
 	serve(t, func(s *site) {
 		session := s.begin()
+		id := strings.TrimPrefix(session, "Mcp-Session-Id: ")
+		if !s.handler.HasSession(id) || s.handler.HasSession("none") {
+			t.Error("the guard does not learn which sessions are open")
+		}
 		for each := range s.server.Library().Sessions() {
 			_ = each.Close()
 		}
 		synctest.Wait()
-		if got := s.post(session, call("1", "echo", "{}")); s.handler.Clients() != 0 || !strings.Contains(got, "send initialize") {
+		if got := s.post(session, call("1", "echo", "{}")); s.handler.Clients() != 0 || s.handler.HasSession(id) || !strings.Contains(got, "send initialize") {
 			t.Errorf("%d clients; %s", s.handler.Clients(), got)
 		}
 	})

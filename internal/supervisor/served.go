@@ -27,6 +27,12 @@ type served struct {
 	err error
 }
 
+// inside is the server behind the guard, which is made before it.
+type inside struct{ *served }
+
+func (i inside) ServeHTTP(w http.ResponseWriter, r *http.Request) { i.server.ServeHTTP(w, r) }
+func (i inside) HasSession(id string) bool                        { return i.server.HasSession(id) }
+
 // start serves a worktree, on a port other than before if it moves. Its state contains any error. was
 // is the worktree before, nil if there is none.
 func (s *Supervisor) start(w Worktree, move bool, was *served, serve func(context.Context) Server) *served {
@@ -35,7 +41,7 @@ func (s *Supervisor) start(w Worktree, move bool, was *served, serve func(contex
 		one.err = err
 		return one
 	}
-	guarded, err := s.o.Gate.Guard(s.ctx, w, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { one.server.ServeHTTP(w, r) }))
+	guarded, err := s.o.Gate.Guard(s.ctx, w, inside{one})
 	if err != nil {
 		return fail(err)
 	}

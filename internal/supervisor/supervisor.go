@@ -29,11 +29,14 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/copse-dev/copse/internal/httpguard"
 )
 
 // Server serves one worktree.
 type Server interface {
 	http.Handler
+	httpguard.Sessions
 	Tools() []Tool
 	// Clients is the number of connected clients.
 	Clients() int

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/copse-dev/copse/internal/httpguard"
 	"github.com/copse-dev/copse/internal/supervisor"
 )
 
@@ -66,6 +67,7 @@ type server struct{ path string }
 
 func (s server) ServeHTTP(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, s.path) }
 func (server) Tools() []supervisor.Tool                           { return nil }
+func (server) HasSession(id string) bool                          { return id == "open" }
 func (server) Clients() int                                       { return 3 }
 func (server) Close()                                             {}
 
@@ -76,6 +78,9 @@ type gate struct {
 }
 
 func (g *gate) Guard(_ context.Context, _ supervisor.Worktree, h http.Handler) (http.Handler, error) {
+	if _, ok := h.(httpguard.Sessions); !ok {
+		return nil, errors.New("the guard does not learn the sessions of the server")
+	}
 	return h, g.broken
 }
 

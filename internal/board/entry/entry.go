@@ -18,6 +18,7 @@
 package entry
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"net/http"
@@ -133,8 +134,31 @@ func (d *Access) Session(r *http.Request) *Session {
 	return nil
 }
 
-// Ended returns a channel that is closed when somebody leaves the session, or a new one replaces it.
-func (s *Session) Ended() <-chan struct{} { return s.ended }
+// During returns a context that also ends with the session: when somebody leaves it, when a new one
+// replaces it, or when it has been unused for [Idle].
+func (s *Session) During(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		for left := s.left(); left > 0; left = s.left() {
+			select {
+			case <-s.ended:
+				return
+			case <-ctx.Done():
+				return
+			case <-time.After(left):
+			}
+		}
+	}()
+	return ctx, cancel
+}
+
+// left returns how long the session lasts without another request.
+func (s *Session) left() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Idle - s.access.now().Sub(s.seen) + time.Nanosecond
+}
 
 // Leave ends a session.
 func (s *Session) Leave() {

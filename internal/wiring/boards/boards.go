@@ -28,6 +28,7 @@ import (
 	"github.com/copse-dev/copse/internal/board/worktrees"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/dirwatch"
+	"github.com/copse-dev/copse/internal/httpguard"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/loopback"
 	"github.com/copse-dev/copse/internal/remote"
@@ -77,10 +78,13 @@ func host(goos string) string {
 	return strings.ToLower(rand.Text()) + ".localhost"
 }
 
-// own reports whether a request comes from a process of this user, as far as the system tells.
+// own reports whether a request comes from a process of this user, as far as the system tells. The
+// system's list of connections can be long, so own reads it once for a connection.
 func own(r *http.Request) bool {
-	at, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	return loopback.Mine(at, r.RemoteAddr, os.Getuid())
+	return httpguard.Once(r, func() bool {
+		at, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+		return loopback.Mine(at, r.RemoteAddr, os.Getuid())
+	})
 }
 
 // sources are the data of the views of one board.

@@ -125,3 +125,38 @@ func TestLinkIsForThisUser(t *testing.T) {
 		t.Errorf("the user: %d", got)
 	}
 }
+
+// The site looks whose a connection is once: here, the first answer was that it is a stranger's.
+func TestOwnerOfConnection(t *testing.T) {
+	t.Parallel()
+	env := app.EmptyEnv()
+	env.Dir, env.Secrets = t.TempDir(), secret.New(nil)
+	env.Environ = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
+	files, err := servers.Places(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := boards.New(boards.Options{Env: env, Files: files, Logger: slog.New(slog.DiscardHandler)})
+	t.Cleanup(site.Close)
+	var got []httpguard.Standing
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = httpguard.Server(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if len(got) == 1 {
+			httpguard.Once(r, func() bool { return false })
+		}
+		got = append(got, site.Standing(r))
+	}))
+	server.Start()
+	t.Cleanup(server.Close)
+	for range 2 {
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		res, err := client.Get(server.URL + board.Path + "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+	}
+	if len(got) != 2 || got[0] != httpguard.Own || got[1] != httpguard.Stranger {
+		t.Errorf("standings %v", got)
+	}
+}

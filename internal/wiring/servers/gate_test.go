@@ -85,3 +85,37 @@ func TestOpenGate(t *testing.T) {
 		t.Errorf("there are %v", found)
 	}
 }
+
+// inner is a server with one session.
+type inner struct{ http.Handler }
+
+func (inner) HasSession(id string) bool { return id == "open" }
+
+// A client that uses up the requests of all leaves a session its share.
+func TestFloodOfAnotherClient(t *testing.T) {
+	t.Parallel()
+	g := servers.NewGate(bearer.NewStore(t.TempDir()), httpguard.Options{Rate: 10, Now: func() time.Time { return time.Unix(0, 0) }}, true, func(string) {})
+	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	guarded, err := g.Guard(t.Context(), supervisor.Worktree{Key: "/src/app/.git"}, inner{ok})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(session string) int {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/mcp", http.NoBody)
+		r.Header.Set("Mcp-Session-Id", session)
+		w := httptest.NewRecorder()
+		guarded.ServeHTTP(w, r)
+		return w.Code
+	}
+	for n := 0; ask("") == http.StatusOK; n++ {
+		if n > 1000 {
+			t.Fatal("a client has no limit")
+		}
+	}
+	if got := ask("open"); got != http.StatusOK {
+		t.Errorf("an open session: %d", got)
+	}
+	if got := ask("ended"); got != http.StatusTooManyRequests {
+		t.Errorf("no session: %d", got)
+	}
+}
