@@ -424,3 +424,54 @@ func TestNewCommonDirectory(t *testing.T) {
 		t.Error("the program was run")
 	}
 }
+
+// Neither is a directory whose .git leads to another repository than before: git follows it again for
+// each command.
+func TestNewRepositoryInPlace(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	evil := g.Init()
+	gittest.Write(t, join(evil, "a.txt"), "text\n")
+	gittest.Write(t, join(evil, ".gitattributes"), "* filter=x\n")
+	g.Run(evil, "add", "-A")
+	g.Run(evil, "commit", "-q", "-m", "first")
+	trace := join(gittest.Dir(t), "trace")
+	g.Run(evil, "config", "filter.x.clean", "touch "+trace+"; cat")
+	for name, swap := range map[string]func(main, linked string) (dir string){
+		"a file": func(main, _ string) string {
+			if err := os.Rename(join(main, ".git"), join(main, "before")); err != nil {
+				t.Fatal(err)
+			}
+			gittest.Write(t, join(main, ".git"), "gitdir: "+join(evil, ".git")+"\n")
+			return main
+		},
+		"another target": func(_, linked string) string {
+			gittest.Write(t, join(linked, ".git"), "gitdir: "+join(evil, ".git")+"\n")
+			return linked
+		},
+		"a repository": func(_, linked string) string {
+			remove(t, join(linked, ".git"))
+			copyTree(t, join(evil, ".git"), join(linked, ".git"))
+			return linked
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			main := g.Init()
+			gittest.Write(t, join(main, "a.txt"), "text\n")
+			g.Run(main, "add", "-A")
+			g.Run(main, "commit", "-q", "-m", "first")
+			linked := join(gittest.Dir(t), "linked")
+			g.Run(main, "worktree", "add", "-q", linked)
+			before := map[string]*git.Repo{main: discover(t, g, main), linked: discover(t, g, linked)}
+			dir := swap(main, linked)
+			gittest.Write(t, join(dir, ".gitattributes"), "* filter=x\n")
+			old(t, join(dir, "a.txt"))
+			if _, err := before[dir].Status(t.Context()); err == nil {
+				t.Error("the other repository is used")
+			}
+			if _, err := os.Lstat(trace); err == nil {
+				t.Error("the program was run")
+			}
+		})
+	}
+}
