@@ -185,16 +185,25 @@ func (b *Branch) Fetch(ctx context.Context, from Remote) (Commit, error) {
 	if err != nil {
 		return "", &UnreachableError{"reach", err}
 	}
+	tip, err := b.Tip(ctx)
+	if err != nil {
+		return "", err
+	}
 	for range maxAnnounced {
 		theirs, err := b.announced(ctx, other)
-		if err != nil || theirs == "" || b.Has(ctx, theirs) {
-			return theirs, err
-		}
-		if err := b.receive(ctx, other); err != nil {
+		if err != nil || theirs == "" {
 			return "", err
 		}
-		if b.Has(ctx, theirs) {
-			return theirs, nil
+		here, err := b.complete(ctx, theirs, tip)
+		if err != nil || here {
+			return theirs, err
+		}
+		if err := b.receive(ctx, other, tip); err != nil {
+			return "", err
+		}
+		here, err = b.complete(ctx, theirs, tip)
+		if err != nil || here {
+			return theirs, err
 		}
 		// The branch moved on in between.
 	}
@@ -219,12 +228,12 @@ func (b *Branch) announced(ctx context.Context, other side) (Commit, error) {
 }
 
 // receive fetches the branch of the other side.
-func (b *Branch) receive(ctx context.Context, other side) error {
+func (b *Branch) receive(ctx context.Context, other side, tip Commit) error {
 	if err := b.repo.Writable(b.ref); err != nil {
 		return err
 	}
-	// What the remote need not send again.
-	if tip, err := b.Tip(ctx); err == nil && tip != "" {
+	// What the remote need not send again. A clone can have a commit without its files.
+	if b.Has(ctx, tip) {
 		if _, err := b.git(ctx, nil, "update-ref", b.ref, string(tip)); err != nil {
 			return fmt.Errorf("fetch: %w", err)
 		}
@@ -233,7 +242,11 @@ func (b *Branch) receive(ctx context.Context, other side) error {
 		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules",
 		"--no-show-forced-updates", "--refmap=",
 	}, other.options, []string{"--", other.address, b.ref})
-	if _, err := b.run(ctx, transfer, nil, args, other.guards...); err != nil {
+	res, err := b.result(ctx, transfer, nil, args, other.guards...)
+	if err == nil && says(string(res.Stderr), "shallow roots are not allowed", "shallow update not allowed") {
+		err = errors.New("it is a shallow clone, without the history of the branch; run `git fetch --unshallow` there, or sync with the remote of that clone")
+	}
+	if err != nil {
 		return &UnreachableError{"fetch from", err}
 	}
 	return nil

@@ -136,14 +136,20 @@ type limits struct {
 // transfer are the limits of git's work with a remote.
 var transfer = limits{transferTime, maxSaid}
 
-// run runs git without the repository's configuration. Others are the guards of further
-// repositories that it reads.
+// run returns the output of result.
 func (b *Branch) run(ctx context.Context, limit limits, input []byte, args []string, others ...program.Guard) ([]byte, error) {
+	res, err := b.result(ctx, limit, input, args, others...)
+	return res.Stdout, err
+}
+
+// result runs git without the repository's configuration. Others are the guards of further
+// repositories that it reads.
+func (b *Branch) result(ctx context.Context, limit limits, input []byte, args []string, others ...program.Guard) (xec.Result, error) {
 	guards := append([]program.Guard{b.repo.Guard()}, others...)
 	for _, g := range guards {
 		// Settings have no effect without the configuration, but git must not wait for a file.
 		if _, err := g.Settings(ctx); err != nil {
-			return nil, err
+			return xec.Result{}, err
 		}
 	}
 	ctx, stop := program.Guarded(ctx, guards...)
@@ -161,7 +167,7 @@ func (b *Branch) run(ctx context.Context, limit limits, input []byte, args []str
 	if err == nil && res.Truncated {
 		err = fmt.Errorf("git printed more than %d MB", limit.output>>20)
 	}
-	return res.Stdout, err
+	return res, err
 }
 
 // inRepository runs git with the repository's configuration, only for the ref, and without the

@@ -250,12 +250,29 @@ func TestNextNumber(t *testing.T) {
 	}
 }
 
-func TestNoNumberLeft(t *testing.T) {
+// If somebody has written the largest number, new items get free ones below, and the configuration is
+// corrected unless an item has that number.
+func TestLargestNumberTaken(t *testing.T) {
 	t.Parallel()
-	dir := project(t)
-	write(t, dir, "items/9007199254740991.md", itemText("9007199254740991"))
-	s := open(t, dir, true)
-	if _, err := s.Create(t.Context(), item.Draft{Title: "x"}); err == nil || !strings.Contains(err.Error(), "no number is left") {
-		t.Errorf("got %v", err)
+	for name, taken := range map[string]bool{"by an item": true, "by the configuration": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := project(t)
+			write(t, dir, "items/1.md", itemText("1"))
+			if taken {
+				write(t, dir, "items/9007199254740991.md", itemText("9007199254740991"))
+			} else {
+				write(t, dir, "config.yml", strings.Replace(config, "next_id: 1 # counts", "next_id: 9007199254740992", 1))
+			}
+			s := open(t, dir, true)
+			for want := item.ID(2); want < 4; want++ {
+				if it, err := s.Create(t.Context(), item.Draft{Title: "x"}); err != nil || it.ID != want {
+					t.Errorf("got #%d, %v", it.ID, err)
+				}
+			}
+			if c, err := s.Config(t.Context()); err != nil || c.NextID != 4 {
+				t.Errorf("the next one is %d, %v", c.NextID, err)
+			}
+		})
 	}
 }

@@ -132,10 +132,8 @@ func (m *merger) numbers(use func(item.ID)) item.ID {
 				largest = max(largest, id)
 			}
 		}
-		if s.Config != nil {
-			largest = max(largest, s.Config.NextID()-1)
-		}
 	}
+	largest = max(largest, fields.NextID(m.base.Config, m.ours.Config, m.theirs.Config)-1)
 	for _, r := range m.records {
 		use(r.From)
 		use(r.To)

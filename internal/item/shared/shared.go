@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -288,7 +289,7 @@ func (s *Syncer) join(ctx context.Context, r *Result, files exchange.Files, now,
 	if base == now {
 		return theirs, other, nil
 	}
-	common, err := s.read(ctx, base)
+	common, err := s.common(ctx, base, theirs)
 	if err != nil {
 		return nil, "", err
 	}
@@ -310,6 +311,41 @@ func (s *Syncer) join(ctx context.Context, r *Result, files exchange.Files, now,
 	r.Reports = append(r.Reports, merged.Reports...)
 	commit, err := s.commit(ctx, exchange.Files(merged.Tree), "Merge work items", now, other)
 	return exchange.Files(merged.Tree), commit, err
+}
+
+// common returns the files of the base of a merge with theirs. If somebody has replaced the history of
+// the branch, there is no base. The last state that the remote had takes its place then, without what theirs
+// lacks: theirs can also be another store, and nothing is deleted because of that.
+func (s *Syncer) common(ctx context.Context, base sidebranch.Commit, theirs exchange.Files) (exchange.Files, error) {
+	if base != "" || !s.Branch.Has(ctx, s.note.published) {
+		return s.read(ctx, base)
+	}
+	files, err := s.read(ctx, s.note.published)
+	if err != nil {
+		return nil, err
+	}
+	created := map[string]bool{}
+	for birth := range birthsOf(theirs) {
+		created[birth.Created] = true
+	}
+	common := false
+	for _, dir := range []string{merge.ItemsDir, merge.TrashDir} {
+		for birth, name := range birthsIn(files, dir) {
+			if created[birth.Created] {
+				common = true
+			} else {
+				delete(files, name)
+			}
+		}
+	}
+	if !common {
+		return exchange.Files{}, nil
+	}
+	maps.DeleteFunc(files, func(name, _ string) bool {
+		_, there := theirs[name]
+		return !there && path.Dir(name) != merge.ItemsDir && path.Dir(name) != merge.TrashDir
+	})
+	return files, nil
 }
 
 // read returns the files of a commit that a store can have.

@@ -16,14 +16,18 @@
 package claimbook
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/claimfile"
@@ -86,47 +90,99 @@ func Open(store rooted.Dir, search location.Search, now func() time.Time) *Book 
 // Elsewhere returns the directory of the claims if it is not in that of the store.
 func (b *Book) Elsewhere() (dir string, ok bool) { return b.dir.Path(), b.locked != nil }
 
-// records returns the claims of all files, by the name of the file. It reuses earlier results for
-// unchanged files.
-func (b *Book) records() (map[string]claimfile.Record, error) {
+// maxRead is how many bytes of claims one call reads. The smallest files come first, so that a few large
+// ones, which no agent needs, are left out.
+const maxRead = 8 << 20
+
+// file is a file in the directory of claims.
+type file struct {
+	name string
+	info fs.FileInfo
+}
+
+// records returns the claims of the wanted files, by the name of the file, and how many it has not read
+// because they are too large together. It reuses earlier results for unchanged files.
+func (b *Book) records(wanted func(names []string) []string) (records map[string]claimfile.Record, left int, err error) {
 	root, err := b.dir.Open()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, 0, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the claims: %w", rooted.WithoutPath(err))
+		return nil, 0, fmt.Errorf("read the claims: %w", rooted.WithoutPath(err))
 	}
 	defer root.Close()
 	names, err := layout.Names(root, ".")
 	if err != nil {
-		return nil, fmt.Errorf("read the claims: %w", err)
+		return nil, 0, fmt.Errorf("read the claims: %w", err)
 	}
+	var files []file
+	for _, name := range wanted(names) {
+		if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() && path.Ext(name) == claimfile.Extension {
+			files = append(files, file{name, info})
+		}
+	}
+	slices.SortFunc(files, func(a, b file) int {
+		return cmp.Or(cmp.Compare(a.info.Size(), b.info.Size()), strings.Compare(a.name, b.name))
+	})
+	var size int64
+	for i, f := range files {
+		if size += f.info.Size(); size > maxRead {
+			files, left = files[:i], len(files)-i
+			break
+		}
+	}
+	return b.readAll(root, files), left, nil
+}
+
+// readAll returns the claims of files.
+func (b *Book) readAll(root *os.Root, files []file) map[string]claimfile.Record {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	read := make(map[string]entry, len(names))
-	records := make(map[string]claimfile.Record, len(names))
-	for _, name := range names {
-		if path.Ext(name) != claimfile.Extension {
-			continue
+	read := make(map[string]entry, len(files))
+	records := make(map[string]claimfile.Record, len(files))
+	for _, f := range files {
+		known, ok := b.read[f.name]
+		if !ok || !known.current(f.info) {
+			known = entry{info: f.info}
+			known.record, known.ok = readClaim(root, f.name, b.now())
 		}
-		info, err := root.Lstat(name)
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		known, ok := b.read[name]
-		if !ok || !known.current(info) {
-			known = entry{info: info}
-			known.record, known.ok = readClaim(root, name, b.now())
-		}
-		if time.Since(info.ModTime()) > racy {
-			read[name] = known
+		if time.Since(f.info.ModTime()) > racy {
+			read[f.name] = known
 		}
 		if known.ok {
-			records[name] = known.record
+			records[f.name] = known.record
 		}
 	}
 	b.read = read
-	return records, nil
+	return records
+}
+
+// of returns the names of files that can have the claim of an item of a snapshot, also under a number that
+// the item had before. A store can have any number of other files there.
+func (b *Book) of(s *item.Snapshot, names []string) []string {
+	var current, others []string
+	for _, name := range names {
+		number, _, _ := strings.Cut(name, "-")
+		id, err := item.ParseID(number)
+		if err != nil {
+			continue
+		}
+		if it, err := s.Find(id); err == nil && claimfile.Name(id, it.Created) == name {
+			current = append(current, name)
+		} else {
+			others = append(others, name)
+		}
+	}
+	if len(others) == 0 {
+		return current
+	}
+	former := map[string]bool{}
+	for _, r := range b.renumberings() {
+		if it, err := s.Find(r.To); err == nil && it.Created == r.Created {
+			former[claimfile.Name(r.From, r.Created)] = true
+		}
+	}
+	return append(current, slices.DeleteFunc(others, func(name string) bool { return !former[name] })...)
 }
 
 // current reports whether an entry matches the current file.
@@ -145,9 +201,16 @@ func readClaim(root *os.Root, name string, now time.Time) (claimfile.Record, boo
 
 // Live returns a snapshot with the valid claims, according to the configuration of the project.
 func (b *Book) Live(s *item.Snapshot, c item.Config) (*item.Snapshot, error) {
-	records, err := b.records()
-	if err != nil || len(records) == 0 {
+	records, left, err := b.records(func(names []string) []string { return b.of(s, names) })
+	if err != nil || len(records)+left == 0 {
 		return s, err
+	}
+	if left > 0 {
+		warned := *s
+		warned.Warnings = append(slices.Clip(s.Warnings), item.Warning{
+			File: claimfile.Directory, Reason: fmt.Sprintf("has more than %d MiB of claims, and copse did not read %s; remove the largest files", maxRead>>20, cleantext.Count(left, "file")),
+		})
+		s = &warned
 	}
 	now := b.now()
 	live := make(map[item.ID]claim.Claim, len(records))
@@ -234,7 +297,7 @@ func (b *Book) Due(by claim.Agent) (bool, error) {
 // due returns the claims that a call of an agent changes, in their new state: its own are renewed,
 // and those of its machine whose holder's process has ended get a note about it.
 func (b *Book) due(by claim.Agent) ([]claimfile.Record, error) {
-	records, err := b.records()
+	records, _, err := b.records(func(names []string) []string { return names })
 	now := b.now().UTC().Truncate(time.Millisecond)
 	find := claim.HolderCheck{By: by, Now: now}
 	var due []claimfile.Record

@@ -112,7 +112,11 @@ func (w *Writer) NextID(config *ticfile.Config) (item.ID, error) {
 	if err != nil {
 		return 0, err
 	}
-	id, err := w.firstFree(max(config.NextID(), largest+1, 1))
+	first := max(config.NextID(), largest+1, 1)
+	if first > item.MaxID { // somebody has written the largest number
+		first = largest%item.MaxID + 1
+	}
+	id, err := w.firstFree(first)
 	if err != nil || w.Elsewhere == nil {
 		return id, err
 	}

@@ -21,7 +21,7 @@ func Config(merged, base, ours, theirs *ticfile.Config) error {
 	if err != nil {
 		return err
 	}
-	if err := merged.SetNextID(max(ours.NextID(), theirs.NextID())); err != nil {
+	if err := merged.SetNextID(NextID(base, ours, theirs)); err != nil {
 		return err
 	}
 	keys := slices.Concat(ours.RawKeys(), theirs.RawKeys())
@@ -40,6 +40,24 @@ func Config(merged, base, ours, theirs *ticfile.Config) error {
 		}
 	}
 	return nil
+}
+
+// NextID merges the number for the next item of configurations, which can be nil. Both sides raise it, and
+// the larger one counts; a person can lower it on one side, to correct it.
+func NextID(base, ours, theirs *ticfile.Config) item.ID {
+	var next [3]item.ID
+	for i, c := range []*ticfile.Config{base, ours, theirs} {
+		if c != nil {
+			next[i] = c.NextID()
+		}
+	}
+	switch {
+	case ours != nil && theirs != nil && next[0] == next[1]:
+		return next[2]
+	case ours != nil && theirs != nil && next[0] == next[2]:
+		return next[1]
+	}
+	return max(next[1], next[2])
 }
 
 // Statuses merges the lists of statuses. The last one means done, so additions go before it.
