@@ -1,6 +1,7 @@
 package splice
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -21,9 +22,11 @@ var readers = lazyregexp.New(`(?:^|[^\w.-])(?:eval|just|(?:ba|da|a|z|k|mk)?sh[ \
 // a value can reach such a command through any line; in other recipes, each line is separate.
 func (r *recipe) readAgain() {
 	var written evaluation.Files
-	if shell := r.shellName(); shell != "" && r.uses(r.Body) {
-		if text, fits := r.rendered(r.Body); fits {
-			written = evaluation.Written(text, shell)
+	if r.shellName() != "" && r.uses(r.Body) {
+		if scripts, fits := r.scripts(r.Body); fits {
+			for _, script := range scripts {
+				written = evaluation.Union(written, script.Writes())
+			}
 		}
 	}
 	if r.isScript() {
@@ -46,12 +49,8 @@ func (r *recipe) readAgain() {
 
 // runs marks the parameters of the whole body if lines run a file that other lines write.
 func (r *recipe) runs(lines [][]any, written evaluation.Files) {
-	text, fits := r.rendered(lines)
-	if !fits {
-		return
-	}
-	inserted, variables := evaluation.Of(text, r.shellName(), written)
-	if own, ownVariables := evaluation.Of(text, r.shellName(), nil); own != inserted || ownVariables != variables {
+	inserted, variables := r.evaluates(lines, written)
+	if own, ownVariables := r.evaluates(lines, nil); own != inserted || ownVariables != variables {
 		r.reasons(r.Body, inserted, variables)
 	}
 }
@@ -59,18 +58,34 @@ func (r *recipe) runs(lines [][]any, written evaluation.Files) {
 // passed marks the parameters that lines use if one of them has such a command, or runs a file that the
 // recipe writes.
 func (r *recipe) passed(lines [][]any, written evaluation.Files) {
-	inserted, variables := "", ""
 	if slices.ContainsFunc(lines, func(line []any) bool { return r.reads(line) }) {
-		inserted, variables = ReadAgain, ReadAgain
-	} else if r.uses(lines) {
-		if shell := r.shellName(); shell != "" {
-			inserted, variables = evaluation.Unparsed, evaluation.Unparsed
-			if text, fits := r.rendered(lines); fits {
-				inserted, variables = evaluation.Of(text, shell, written)
-			}
+		variables := ""
+		if slices.ContainsFunc(lines, mentionsVariables) {
+			variables = ReadAgain
 		}
+		r.reasons(lines, ReadAgain, variables)
+		return
 	}
-	r.reasons(lines, inserted, variables)
+	if r.uses(lines) {
+		inserted, variables := r.evaluates(lines, written)
+		r.reasons(lines, inserted, variables)
+	}
+}
+
+// evaluates returns a reason if lines evaluate inserted values, and one if they evaluate variables.
+func (r *recipe) evaluates(lines [][]any, written evaluation.Files) (inserted, variables string) {
+	if r.shellName() == "" {
+		return "", ""
+	}
+	scripts, fits := r.scripts(lines)
+	if !fits {
+		return evaluation.Unparsed, evaluation.Unparsed
+	}
+	for _, script := range scripts {
+		of, ofVariables := script.Evaluates(written)
+		inserted, variables = cmp.Or(inserted, of), cmp.Or(variables, ofVariables)
+	}
+	return inserted, variables
 }
 
 // reasons marks the parameters that lines insert, and those that they use as variables, unless the
@@ -80,23 +95,37 @@ func (r *recipe) reasons(lines [][]any, inserted, variables string) {
 		if inserted != "" {
 			r.markAll(line, inserted)
 		}
-		if variables == "" || r.all || !strings.Contains(texts(line), "$") {
-			continue
-		}
-		for _, p := range r.Parameters {
-			if p.Export || r.module.Settings.Export || r.positional() {
-				r.mark(p.Name, variables)
-			}
-		}
-		r.all = true // the first reason stays, so once is enough
 	}
+	if variables == "" || r.all {
+		return
+	}
+	for _, p := range r.Parameters {
+		if r.exports(p.Export) || r.positional() {
+			r.mark(p.Name, variables)
+		}
+	}
+	r.all = true // the first reason stays, so once is enough
 }
 
-// uses reports whether lines use a parameter, inserted or as a variable.
+// environment returns the names of the parameters that are in the environment.
+func (r *recipe) environment() map[string]bool {
+	if r.exported == nil {
+		r.exported = map[string]bool{}
+		for _, p := range r.Parameters {
+			if r.exports(p.Export) {
+				r.exported[p.Name] = true
+			}
+		}
+	}
+	return r.exported
+}
+
+// exports reports whether a parameter is in the environment.
+func (r *recipe) exports(parameter bool) bool { return parameter || r.module.Settings.Export }
+
+// uses reports whether lines can use a parameter, inserted or as a variable.
 func (r *recipe) uses(lines [][]any) bool {
-	return slices.ContainsFunc(lines, func(line []any) bool {
-		return len(r.mentioned(line)) > 0 || strings.Contains(texts(line), "$")
-	})
+	return r.positional() || len(r.environment()) > 0 || slices.ContainsFunc(lines, func(line []any) bool { return len(r.mentioned(line)) > 0 })
 }
 
 // shellName returns the name of the POSIX shell that runs the recipe, "" if another program does.
@@ -127,60 +156,6 @@ func (r *recipe) interpreter(name string) bool {
 	})
 }
 
-// rendered returns the text of lines with known values, and a mark for each other value. It does not
-// build a text that is too long to parse.
-func (r *recipe) rendered(lines [][]any) (text string, fits bool) {
-	var all strings.Builder
-	for _, line := range lines {
-		for _, fragment := range line {
-			if !r.render(fragment, &all) {
-				return "", false
-			}
-		}
-		all.WriteByte('\n')
-	}
-	return all.String(), true
-}
-
-// render writes the text of a fragment of a line, or of an expression in it. It reports whether the
-// whole text is short enough to parse.
-func (r *recipe) render(e any, to *strings.Builder) bool {
-	text := evaluation.Value
-	switch e := e.(type) {
-	case string:
-		text = e
-	case []any:
-		op := ""
-		if len(e) > 0 {
-			op, _ = e[0].(string)
-		}
-		parts := e
-		switch {
-		case op == "variable":
-			name, _ := variable(e)
-			if known, isConstant, fits := r.module.constant(name); isConstant && !r.has(name) {
-				if !fits {
-					return false
-				}
-				text = known
-			}
-			parts = nil
-		case op == "concatenate" || op == "format":
-			parts = e[1:]
-		case len(e) != 1 || op != "": // no braces around an expression
-			parts = nil
-		}
-		if len(parts) > 0 {
-			return !slices.ContainsFunc(parts, func(part any) bool { return !r.render(part, to) })
-		}
-	}
-	if to.Len()+len(text) > evaluation.MaxScript {
-		return false
-	}
-	to.WriteString(text)
-	return true
-}
-
 // reads reports whether a fragment of a body, or an expression, has such a command.
 func (r *recipe) reads(e any) bool {
 	switch e := e.(type) {
@@ -203,12 +178,10 @@ func (r *recipe) positional() bool {
 	return r.module.Settings.PositionalArguments || slices.Contains(r.Attributes, any("positional-arguments"))
 }
 
-// texts returns the texts of a line, without its expressions.
-func texts(line []any) string {
-	var all strings.Builder
-	for _, fragment := range line {
+// mentionsVariables reports whether a line has a dollar sign outside its expressions.
+func mentionsVariables(line []any) bool {
+	return slices.ContainsFunc(line, func(fragment any) bool {
 		text, _ := fragment.(string)
-		all.WriteString(text)
-	}
-	return all.String()
+		return strings.Contains(text, "$")
+	})
 }

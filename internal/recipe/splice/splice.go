@@ -7,8 +7,9 @@
 // reads it as "$1" or "$x", nor where {{quote(x)}} is in a POSIX shell script outside quotation
 // marks, comments, here-documents, and the like. Both change where a recipe passes the parameter to
 // something that can read it as code again: just, eval, an arithmetic expression, a command whose
-// name is not a constant, or a program that is known to run its arguments. If the analysis does not
-// support an expression, or cannot parse a script, the parameter counts as spliced.
+// name is not a constant, or a place in the arguments of a program that package evaluation does not
+// accept. If the analysis does not support an expression, or cannot parse a script, the parameter
+// counts as spliced.
 package splice
 
 import (
@@ -21,7 +22,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/lazyregexp"
-	"github.com/copse-dev/copse/internal/recipe/splice/evaluation"
+	"github.com/copse-dev/copse/internal/recipe/splice/programs"
 )
 
 // Recipes are the spliced parameters of each recipe, with the reason: the first key is
@@ -85,18 +86,21 @@ type recipe struct {
 		Recipe    string `json:"recipe"`
 		Star      any    `json:"star"`
 	} `json:"dependencies"`
-	Parameters []struct {
-		Name    string `json:"name"`
-		Kind    string `json:"kind"`
-		Default any    `json:"default"`
-		Export  bool   `json:"export"`
-	} `json:"parameters"`
-	Script bool `json:"shebang"`
+	Parameters []parameter `json:"parameters"`
+	Script     bool        `json:"shebang"`
 
-	module  *module
-	named   map[string]bool   // the parameters; nil until has needs them
-	spliced map[string]string // nil until known
-	all     bool              // marks of variables are complete
+	module   *module
+	named    map[string]bool   // the parameters; nil until has needs them
+	exported map[string]bool   // those in the environment; nil until environment needs them
+	spliced  map[string]string // nil until known
+	all      bool              // marks of variables are complete
+}
+
+type parameter struct {
+	Name    string `json:"name"`
+	Kind    string `json:"kind"`
+	Default any    `json:"default"`
+	Export  bool   `json:"export"`
 }
 
 // Analyze returns the spliced parameters. Functions are the names of those that the justfile and
@@ -181,7 +185,7 @@ func (r *recipe) analyze() map[string]string {
 		r.Body = joined(r.Body, r.module.Settings.IgnoreComments)
 	}
 	for _, p := range r.Parameters {
-		if (p.Export || r.module.Settings.Export) && evaluation.Special(p.Name) {
+		if r.exports(p.Export) && programs.Special(p.Name) {
 			r.mark(p.Name, "programs evaluate the variable of that name")
 		}
 	}

@@ -1,6 +1,13 @@
-// Package evaluation finds out whether a shell script evaluates the values that are inserted into it:
-// it passes them to eval, to an arithmetic expression, to a command whose name is not a constant, or
-// to a program that is known to run its arguments.
+// Package evaluation finds out whether a shell script evaluates the values that are inserted into it, or
+// that its variables contain.
+//
+// The shell does so in eval, in an arithmetic expression, or in a command whose name is not a constant.
+// A program can do anything with its arguments, and copse does not know every program. So what counts
+// is the position of a value: it must be a word of its own, or one with a plain beginning and end, that
+// is neither the value of an option such as -c or --exec, nor the command that a program such as sudo
+// runs. A constant word that is the name of a shell, or of another program that is known to run its
+// arguments, makes the words after it the arguments of that program. The tables of package programs only
+// allow more: a value in a longer text for programs that print, store, or compare it.
 package evaluation
 
 import (
@@ -9,12 +16,16 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/copse-dev/copse/internal/recipe/splice/programs"
 )
 
 // The reasons for a parameter that is quoted, but that the shell or a program can still evaluate.
 const (
 	evaluated = "the recipe passes it to a command that can evaluate it, such as eval, an arithmetic expression, declare, xargs, or an interpreter; pass it to a plain command"
-	Unparsed  = "copse cannot parse the recipe's script, so it does not know what quote() protects"
+	composed  = "the recipe passes it to a program that can evaluate it: inside a longer text, without quotation marks, after an option such as -c or --exec, or as the command to run; " +
+		"pass it as a word of its own"
+	Unparsed = "copse cannot parse the recipe's script, so it does not know what quote() protects"
 )
 
 // Value represents an inserted value in the text of a script.
@@ -27,56 +38,35 @@ const (
 	MaxNesting = 1000
 )
 
-// Commands that evaluate their arguments, or run what these name.
-var (
-	// evaluators evaluate any argument.
-	evaluators = []string{
-		"eval", ".", "source", "trap", "alias", "let", "bind", "complete", "compgen", "coproc", "enable", "hash", "emulate", "functions", "print", "fc",
-		"xargs", "parallel", "watch", "ssh", "su", "make", "gmake", "just", "script", "expect", "at", "batch", "crontab", "entr", "tmux", "screen",
-	}
-	// wrappers run another command, which is one of their arguments.
-	wrappers = []string{
-		"busybox", "command", "builtin", "exec", "nohup", "time", "env", "sudo", "doas", "nice", "ionice", "setsid", "stdbuf", "timeout", "chroot", "find", "fd", "xvfb-run", "caffeinate",
-		"docker", "podman", "kubectl", "nix-shell", "flatpak",
-	}
-	// namers evaluate the names of variables among their arguments, and set variables.
-	namers = []string{"read", "unset", "mapfile", "readarray", "getopts"}
-	// special are variables whose values programs evaluate.
-	special = []string{
-		"PS0", "PS1", "PS2", "PS3", "PS4", "BASH_ENV", "ENV", "SHELL", "LESSOPEN", "LESSCLOSE", "BROWSER", "IFS", "PATH", "VISUAL", "ZDOTDIR", "HOME", "XDG_CONFIG_HOME",
-		"PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "NODE_OPTIONS", "NODE_PATH", "PERL5OPT", "PERL5LIB", "PERL5DB", "RUBYOPT", "RUBYLIB", "MAKEFLAGS",
-		"JAVA_TOOL_OPTIONS", "CLASSPATH", "GOFLAGS", "RUSTC", "RUSTC_WRAPPER",
-	}
-	// specialBeginnings and specialEnds are those of more such variables.
-	specialBeginnings = []string{"LD_", "DYLD_", "GIT_"}
-	specialEnds       = []string{"EDITOR", "PAGER", "_COMMAND", "ASKPASS"}
-)
-
-// Special reports whether programs evaluate, or run, the value of the variable with a name.
-func Special(name string) bool {
-	return slices.Contains(special, name) ||
-		slices.ContainsFunc(specialBeginnings, func(begin string) bool { return strings.HasPrefix(name, begin) }) ||
-		slices.ContainsFunc(specialEnds, func(end string) bool { return strings.HasSuffix(name, end) })
+// Script is the text of a script with inserted values, and what else gives it the values of parameters.
+type Script struct {
+	Text  string
+	Shell string // its name, such as bash
+	// Exported are the parameters in the environment.
+	Exported map[string]bool
+	// Positional means that the script reads them as "$1".
+	Positional bool
 }
 
-// script is what is known about the text of a script with inserted values.
+// script is what is known about a script.
 type script struct {
 	functions map[string]bool
-	// direct means that a value is evaluated where it is inserted, and indirect that variables are.
-	direct, indirect bool
-	// stored means that a value gets into a variable, or into a pipe.
-	stored bool
-	ksh    bool // [ evaluates numbers as arithmetic expressions
+	origins   origins
+	// inserted is the first reason why a value is evaluated where it is inserted, and variables the one
+	// for variables.
+	inserted, variables string
+	other               bool // the shell is neither POSIX sh nor bash
+	exports             bool // parameters are in the environment
 	// given is what the script's functions can read from their input.
 	given   contents
 	written Files
 }
 
-// Of returns a reason if a script evaluates values that are inserted into it as words, and one
-// if it evaluates variables; both are "" if it does not. The script can read the files that the whole
-// recipe writes.
-func Of(text, shell string, written Files) (inserted, variables string) {
-	s, file := parse(text, shell)
+// Evaluates returns a reason if a script evaluates values that are inserted into it, and one if it
+// evaluates variables with values; both are "" if it does not. The script can read the files that
+// the whole recipe writes.
+func (from Script) Evaluates(written Files) (inserted, variables string) {
+	s, file := from.parse()
 	if file == nil {
 		return Unparsed, Unparsed
 	}
@@ -88,26 +78,22 @@ func Of(text, shell string, written Files) (inserted, variables string) {
 			}
 		}
 	})
-	plain := 0
-	walk(file, func(n syntax.Node, around []syntax.Node) { plain += s.node(n, around) })
-	s.stored = s.stored || plain < strings.Count(text, Value)
-	if s.direct || s.indirect && s.stored {
-		inserted = evaluated
-	}
-	if s.indirect {
-		variables = evaluated
-	}
-	return inserted, variables
+	walk(file, s.node)
+	return s.inserted, s.variables
 }
 
-// parse returns a script with its functions, and no file if it is too long, or not a script.
-func parse(text, shell string) (*script, *syntax.File) {
+// parse returns a script with its functions and variables, and no file if it is too long, or not a script.
+func (from Script) parse() (*script, *syntax.File) {
+	text := from.Text
 	if len(text) > MaxScript || strings.Count(text, "(")+strings.Count(text, "{")+strings.Count(text, "[")+strings.Count(text, "`") > MaxNesting {
 		return nil, nil
 	}
-	s := &script{functions: map[string]bool{}, ksh: !slices.Contains([]string{"sh", "bash", "dash", "ash"}, shell)}
+	s := &script{
+		functions: map[string]bool{}, exports: len(from.Exported) > 0,
+		other: !slices.Contains([]string{"sh", "bash", "dash", "ash"}, from.Shell),
+	}
 	variant := syntax.LangBash
-	switch shell {
+	switch from.Shell {
 	case "zsh":
 		variant = syntax.LangZsh
 	case "ksh", "mksh":
@@ -122,6 +108,7 @@ func parse(text, shell string) (*script, *syntax.File) {
 			s.functions[f.Name.Value] = true
 		}
 	})
+	s.trace(file, from)
 	return s, file
 }
 
@@ -139,81 +126,92 @@ func walk(file *syntax.File, do func(n syntax.Node, around []syntax.Node)) {
 	})
 }
 
-// node examines one node. It returns how many values are plain words of a simple command whose
-// output goes nowhere else in the script.
-func (s *script) node(n syntax.Node, around []syntax.Node) (plain int) {
+// node examines one node.
+func (s *script) node(n syntax.Node, around []syntax.Node) {
 	switch n := n.(type) {
 	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
 		s.arithmetic(n)
 	case *syntax.ParamExp:
-		if n.Index != nil && !constant(n.Index) || n.Slice != nil && (!constant(n.Slice.Offset) || n.Slice.Length != nil && !constant(n.Slice.Length)) ||
-			n.Excl || n.Flags != nil || n.Exp != nil && n.Exp.Op == syntax.OtherParamOps {
-			s.arithmetic(n)
-		}
+		s.parameter(n)
 	case *syntax.BinaryTest:
 		if slices.Contains([]syntax.BinTestOperator{syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr}, n.Op) {
 			s.arithmetic(n)
 		}
 	case *syntax.UnaryTest:
-		if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar {
+		if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar || s.other && n.Op == syntax.TsFdTerm {
 			s.arithmetic(n)
 		}
 	case *syntax.DeclClause:
 		s.declaration(n)
 	case *syntax.Assign:
-		if n.Index != nil && !constant(n.Index) || n.Name != nil && n.Value != nil && Special(n.Name.Value) {
+		if n.Index != nil && !constant(n.Index) {
 			s.content(n)
 		}
 	case *syntax.ArrayElem:
 		if n.Index != nil && !constant(n.Index) {
 			s.arithmetic(n)
 		}
+	case *syntax.CoprocClause:
+		s.content(n)
 	case *syntax.CallExpr:
-		return s.call(n, around)
-	}
-	return 0
-}
-
-// content records what a node evaluates.
-func (s *script) content(nodes ...syntax.Node) {
-	for _, n := range nodes {
-		direct, variables := values(n)
-		s.evaluates(contents{direct, variables})
+		if len(n.Args) > 0 {
+			s.call(n.Args, around)
+		}
 	}
 }
 
-// arithmetic records that a node is evaluated as an arithmetic expression, in which the names of
-// variables need no dollar sign.
+// parameter examines an expansion, of which some forms evaluate an index, the value, or a name.
+func (s *script) parameter(n *syntax.ParamExp) {
+	if n.Index != nil && !constant(n.Index) || n.Slice != nil && (!constant(n.Slice.Offset) || n.Slice.Length != nil && !constant(n.Slice.Length)) {
+		s.arithmetic(n)
+	}
+	if n.Excl || n.Flags != nil || n.GlobSubst != 0 || n.Exp != nil && n.Exp.Op == syntax.OtherParamOps {
+		s.content(n)
+		s.names(n)
+	}
+}
+
+// evaluates records that contents are evaluated, and why.
+func (s *script) evaluates(c contents, reason string) {
+	if c.inserted && s.inserted == "" {
+		s.inserted = reason
+	}
+	if c.variables && s.variables == "" {
+		s.variables = reason
+	}
+}
+
+// content records that nodes are evaluated.
+func (s *script) content(nodes ...syntax.Node) { s.evaluates(s.holds(nodes...), evaluated) }
+
+// arithmetic records that a node is evaluated as an arithmetic expression.
 func (s *script) arithmetic(n syntax.Node) {
 	s.content(n)
+	s.names(n)
+}
+
+// names records that the names in a node are evaluated as those of variables, without a dollar sign. The
+// value of such a variable can be the name of any other.
+func (s *script) names(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
-		if lit, ok := n.(*syntax.Lit); ok && strings.ContainsFunc(lit.Value, letter) {
-			s.indirect = true
+		lit, ok := n.(*syntax.Lit)
+		if !ok {
+			return true
+		}
+		for _, name := range strings.FieldsFunc(lit.Value, func(r rune) bool { return !letter(r) && (r < '0' || r > '9') }) {
+			if !letter(rune(name[0])) {
+				continue
+			}
+			s.evaluates(s.variable(name), evaluated)
+			if s.origins.lettered[name] || s.origins.exported[name] {
+				s.evaluates(s.origins.all, evaluated)
+			}
 		}
 		return true
 	})
 }
 
 func letter(r rune) bool { return r == '_' || r|0x20 >= 'a' && r|0x20 <= 'z' }
-
-// values reports whether a node contains an inserted value, and whether it contains a variable or the
-// output of a command.
-func values(n syntax.Node) (direct, variables bool) {
-	syntax.Walk(n, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Lit:
-			direct = direct || strings.Contains(n.Value, Value)
-		case *syntax.SglQuoted:
-			direct = direct || strings.Contains(n.Value, Value)
-		case *syntax.ParamExp:
-			variables = variables || n.Param == nil || !slices.Contains([]string{"#", "?", "$", "!", "-"}, n.Param.Value)
-		case *syntax.CmdSubst, *syntax.ProcSubst:
-			variables = true
-		}
-		return true
-	})
-	return direct, variables
-}
 
 // constant reports whether an index is a number, or all elements.
 func constant(x syntax.ArithmExpr) bool {
@@ -235,17 +233,23 @@ func (s *script) declaration(n *syntax.DeclClause) {
 			} else if strings.ContainsAny(option, "aAin") && (option[0] == '-' || option[0] == '+') {
 				s.content(n)
 				// A later assignment evaluates its value.
-				s.indirect = s.indirect || strings.ContainsAny(option, "in") && n.Variant.Value != "export"
+				if strings.ContainsAny(option, "in") && n.Variant.Value != "export" {
+					s.evaluates(s.origins.all, evaluated)
+				}
 			}
 		}
+	}
+	if s.other && n.Variant.Value != "export" {
+		s.content(n) // integer and float are other names of it
 	}
 }
 
 // word returns the text of a word without its quotation marks, and whether it is a constant.
 func word(w *syntax.Word) (text string, literal bool) {
-	direct, variables := values(w)
 	var b strings.Builder
+	literal = true
 	syntax.Walk(w, func(n syntax.Node) bool {
+		literal = literal && !marked(n)
 		switch n := n.(type) {
 		case *syntax.Lit:
 			escaped := false
@@ -256,127 +260,68 @@ func word(w *syntax.Word) (text string, literal bool) {
 			}
 		case *syntax.SglQuoted:
 			b.WriteString(n.Value)
+		case *syntax.ParamExp:
+			literal = literal && n.Param != nil && slices.Contains(harmless[:5], n.Param.Value)
+		case *syntax.CmdSubst, *syntax.ProcSubst:
+			literal = false
 		}
 		return true
 	})
-	return b.String(), !direct && !variables
+	return b.String(), literal
 }
 
-// call examines a simple command.
-func (s *script) call(n *syntax.CallExpr, around []syntax.Node) (plain int) {
-	if len(n.Args) == 0 {
-		return 0 // only assignments
-	}
-	name, literal := word(n.Args[0])
-	base := path.Base(name)
+// call examines a command with its arguments.
+func (s *script) call(words []*syntax.Word, around []syntax.Node) {
+	name, literal := word(words[0])
+	base, args := path.Base(name), words[1:]
 	switch {
-	case !literal, name == "", slices.Contains(evaluators, base):
-		s.content(n)
-		s.evaluator(n.Args[1:], around)
-		return 0
-	case interprets(base):
-		s.interpreter(base, n.Args[1:], around)
-	case slices.Contains(wrappers, base):
-		s.wrapper(base, n.Args[1:], around)
-	case slices.Contains(namers, base):
-		s.stored = true
-		for _, arg := range n.Args[1:] {
-			s.content(arg)
-		}
+	case !literal, name == "", programs.Builtin(base), programs.Evaluates(base):
+		s.content(nodes(words)...)
+		s.evaluator(args, around)
+	case programs.Interprets(base):
+		s.interpreter(base, args, around)
+	case base == "command" && strings.EqualFold(first(args), "-v"): // prints what the others are
+	case s.functions[name]: // the values get into variables
+	case programs.Names(base), s.other && (programs.Counts(base) || base == "set" && strings.HasSuffix(first(args), "A")):
+		s.content(nodes(args)...)
 	case base == "printf":
-		if first, literal := second(n.Args); !literal || strings.HasPrefix(first, "-") && strings.Trim(first, "-") != "" {
-			s.content(n)
-		}
+		s.printf(args)
 	case base == "test", base == "[":
-		s.test(n.Args[1:])
-	case base == "set", base == "shift", s.functions[name]:
-		return 0 // the values get into variables
+		s.test(args)
+	case base != "set" && base != "shift":
+		s.program(base, args, around)
 	}
 	if strings.Contains(name, "/") {
-		s.evaluates(s.file(n.Args[0]))
+		s.evaluates(s.file(words[0]), evaluated)
 	}
-	for i, above := range around[:len(around)-1] {
-		switch above := above.(type) {
-		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.FuncDecl:
-			return 0
-		case *syntax.BinaryCmd:
-			if isPipe(above) && around[i+1] == syntax.Node(above.X) {
-				return 0
-			}
-		}
-	}
-	for _, arg := range n.Args[1:] {
-		plain += inserted(arg)
-	}
-	return plain
 }
 
 // evaluator examines the input of an evaluator, and the files that its arguments name.
 func (s *script) evaluator(args []*syntax.Word, around []syntax.Node) {
-	s.evaluates(s.input(around))
+	s.evaluates(s.input(around), evaluated)
 	for _, arg := range args {
-		s.evaluates(s.file(arg))
+		s.evaluates(s.file(arg), evaluated)
 	}
 }
 
-// second returns the second word, "" and true if there is none.
-func second(args []*syntax.Word) (text string, literal bool) {
-	if len(args) < 2 {
-		return "", true
-	}
-	return word(args[1])
-}
-
-// inserted counts the values in a node.
-func inserted(n syntax.Node) (count int) {
-	syntax.Walk(n, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Lit:
-			count += strings.Count(n.Value, Value)
-		case *syntax.SglQuoted:
-			count += strings.Count(n.Value, Value)
-		}
-		return true
-	})
-	return count
-}
-
-// wrapper examines the arguments of a command that runs another one.
-func (s *script) wrapper(base string, args []*syntax.Word, around []syntax.Node) {
-	found := base == "find" || base == "fd"
-	for i, arg := range args {
-		text, literal := word(arg)
-		if !literal {
-			if !found {
-				s.content(arg) // it can choose the command
-			}
-			continue
-		}
-		inner := path.Base(text)
-		runs := slices.Contains(evaluators, inner) && (inner != "." || base == "command" || base == "builtin")
-		if runs || interprets(inner) || slices.Contains(namers, inner) ||
-			slices.Contains([]string{"declare", "typeset", "local", "export", "readonly", "printf", "test", "["}, inner) || base == "env" && strings.HasPrefix(text, "-") {
-			s.content(wordsOf(args)...)
-		}
-		switch {
-		case runs:
-			s.evaluator(args[i+1:], around)
-		case interprets(inner):
-			s.fed(interpreter(inner), args[i+1:], around)
-		}
-		if !found && strings.Contains(text, "/") {
-			s.evaluates(s.file(arg))
-		}
-		found = found || !strings.HasPrefix(text, "-") && !strings.Contains(text, "=") && strings.Trim(text, "0123456789.smhd") != ""
-	}
-}
-
-func wordsOf(args []*syntax.Word) []syntax.Node {
-	nodes := make([]syntax.Node, len(args))
-	for i, arg := range args {
-		nodes[i] = arg
+func nodes(words []*syntax.Word) []syntax.Node {
+	nodes := make([]syntax.Node, len(words))
+	for i, w := range words {
+		nodes[i] = w
 	}
 	return nodes
+}
+
+// printf examines the arguments of printf, whose format must be a constant.
+func (s *script) printf(args []*syntax.Word) {
+	if len(args) == 0 {
+		return
+	}
+	format, literal := word(args[0])
+	numbers := s.other && strings.ContainsAny(strings.NewReplacer("%%", "", "%s", "", "%b", "", "%q", "").Replace(format), "%*")
+	if !literal || numbers || strings.HasPrefix(format, "-") && strings.Trim(format, "-") != "" {
+		s.content(nodes(args)...)
+	}
 }
 
 // test examines the arguments of test and [.
@@ -390,14 +335,14 @@ func (s *script) test(args []*syntax.Word) {
 			if !quotedWord(arg) {
 				s.content(arg) // it can become several words
 			}
-		case text == "-v", text == "-R", text == "-a", text == "-o", s.ksh && slices.Contains([]string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge"}, text):
-			s.content(wordsOf(args)...)
+		case text == "-v", text == "-R", text == "-a", text == "-o", s.other && slices.Contains([]string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-t"}, text):
+			s.content(nodes(args)...)
 		case text != "]" && text != "!":
 			compared = true
 		}
 	}
 	if count > 1 && !compared {
-		s.content(wordsOf(args)...)
+		s.content(nodes(args)...)
 	}
 }
 

@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -8,36 +9,29 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// contents says what a text can contain.
-type contents struct{ inserted, variables bool }
-
-func (c *contents) add(other contents) {
-	c.inserted, c.variables = c.inserted || other.inserted, c.variables || other.variables
-}
-
-// evaluates records that contents are evaluated.
-func (s *script) evaluates(c contents) {
-	s.direct, s.indirect = s.direct || c.inserted, s.indirect || c.variables
-}
-
 // printers print variables that they do not name.
 var printers = []string{"env", "printenv", "set", "export", "declare", "typeset", "local", "readonly"}
 
 // output returns what a node can print, if it is a command, and what it gives to a command, if it is a
 // redirection.
 func (s *script) output(n syntax.Node) (out contents) {
-	out.inserted, out.variables = values(n)
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CallExpr:
 			if len(n.Args) > 0 {
 				name, _ := word(n.Args[0])
-				out.variables = out.variables || s.functions[name] || slices.Contains(printers, path.Base(name))
+				if s.functions[name] || slices.Contains(printers, path.Base(name)) {
+					out.add(s.origins.all)
+				}
 			}
 		case *syntax.DeclClause:
-			out.variables = true
+			out.add(s.origins.all)
+		case *syntax.ParamExp:
+			out.add(s.expansion(n))
 		case *syntax.Word:
 			out.add(s.file(n))
+		default:
+			out.inserted = out.inserted || marked(n)
 		}
 		return true
 	})
@@ -60,10 +54,10 @@ func (s *script) input(around []syntax.Node) (in contents) {
 			}
 		case *syntax.ProcSubst:
 			if above.Op == syntax.CmdOut {
-				in.add(contents{true, true})
+				in.add(s.origins.all)
 			}
 		case *syntax.CoprocClause:
-			in.add(contents{true, true})
+			in.add(s.origins.all)
 		case *syntax.FuncDecl:
 			in.add(s.given)
 		}
@@ -77,18 +71,34 @@ func isPipe(b *syntax.BinaryCmd) bool { return b.Op == syntax.Pipe || b.Op == sy
 // contain.
 type Files map[string]contents
 
+// Union returns the files of both.
+func Union(one, other Files) Files {
+	all := maps.Clone(one)
+	for name, c := range other {
+		c.add(all[name])
+		if all == nil {
+			all = Files{}
+		}
+		all[name] = c
+	}
+	return all
+}
+
 // file returns what the file with the name in a word can contain.
 func (s *script) file(w *syntax.Word) contents {
 	name, literal := word(w)
-	if !literal {
+	switch {
+	case !literal:
 		return contents{}
+	case strings.HasPrefix(name, "/proc/"):
+		return s.origins.all // it can be the environment
 	}
 	return s.written[path.Base(name)]
 }
 
-// Written returns the files into which a script writes a value or a variable.
-func Written(text, shell string) Files {
-	s, file := parse(text, shell)
+// Writes returns the files into which a script writes a value, or a variable that can have one.
+func (from Script) Writes() Files {
+	s, file := from.parse()
 	if file == nil {
 		return nil
 	}
@@ -131,7 +141,7 @@ func (s *script) write(out contents, around []syntax.Node, names ...*syntax.Word
 	out.add(s.input(around))
 	for _, above := range around {
 		if _, ok := above.(*syntax.FuncDecl); ok {
-			out.variables = true
+			out.add(s.origins.all)
 		}
 	}
 	for _, w := range names {

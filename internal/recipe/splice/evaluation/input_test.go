@@ -99,7 +99,8 @@ func TestInputs(t *testing.T) {
 		"echo X > a.mk; make -f a.mk":                  true,
 	} {
 		text := strings.ReplaceAll(script, "X", "'"+evaluation.Value+"'")
-		inserted, variables := evaluation.Of(text, "bash", evaluation.Written(text, "bash"))
+		from := evaluation.Script{Text: text, Shell: "bash", Positional: true}
+		inserted, variables := from.Evaluates(from.Writes())
 		reason := inserted
 		if !strings.Contains(script, "X") {
 			reason = variables

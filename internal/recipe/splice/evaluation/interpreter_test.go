@@ -32,17 +32,17 @@ func TestInterpreters(t *testing.T) {
 		"awk -f a.awk -f X":                  true,
 		"python3 -m pytest -k X -c X":        false,
 		"python3 -W ignore -c 'print(1)' X":  false,
-		"python3.12 -Bu a.py -c X":           false,
+		"python3.12 -Bu a.py -c X":           true,
 		"python3 -W ignore -c X":             true,
 		"python3 -Ic X":                      true,
-		"python3":                            true,
-		"bash -euo pipefail a.sh -c X":       false,
+		"python3":                            false,
+		"bash -euo pipefail a.sh -c X":       true,
 		"bash -O extglob +x a.sh X":          false,
-		"bash -c 'echo $1' -- X":             false,
+		"bash -c 'echo $1' -- X":             true,
 		"bash -oec pipefail X":               true,
 		"bash --rcfile a -c X":               true,
 		"ksh93 -x X":                         true,
-		"node -r fs --no-warnings a.js -e X": false,
+		"node -r fs --no-warnings a.js -e X": true,
 		"node --import tsx a.ts X":           false,
 		"node -r fs -e X":                    true,
 		"node --input-type module -e X":      true,
@@ -65,7 +65,7 @@ func TestInterpreters(t *testing.T) {
 		"deno test X":                        false,
 		"deno fmt a X":                       false,
 		"deno eval X":                        true,
-		"deno":                               true,
+		"deno":                               false,
 		"bun run X":                          true,
 		"lua -l m a.lua X":                   false,
 		"lua -e 'a=1' X":                     true,
@@ -81,7 +81,8 @@ func TestInterpreters(t *testing.T) {
 		"psql app <<E\nX\nE":                 true,
 	} {
 		text := strings.ReplaceAll(script, "X", "'"+evaluation.Value+"'")
-		if reason, _ := evaluation.Of(text, "sh", evaluation.Written(text, "sh")); (reason != "") != evaluates {
+		from := evaluation.Script{Text: text, Shell: "sh"}
+		if reason, _ := from.Evaluates(from.Writes()); (reason != "") != evaluates {
 			t.Errorf("%s: %q, want a reason: %v", script, reason, evaluates)
 		}
 	}

@@ -1,0 +1,222 @@
+package evaluation
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/copse-dev/copse/internal/recipe/splice/programs"
+)
+
+// contents says what a text can contain.
+type contents struct{ inserted, variables bool }
+
+func (c *contents) add(other contents) {
+	c.inserted, c.variables = c.inserted || other.inserted, c.variables || other.variables
+}
+
+func (c contents) none() bool { return c == contents{} }
+
+// origins say what the variables of a script can contain.
+type origins struct {
+	// all is everything that any text of the script can contain.
+	all contents
+	// names has what each variable can contain, and "@" what "$1" and the like can.
+	names    map[string]contents
+	exported map[string]bool // the parameters in the environment
+	// lettered are the variables whose value is, or can be, the name of another one.
+	lettered map[string]bool
+	// unclear means that any variable can contain anything.
+	unclear bool
+}
+
+// maxRounds limits how often a script is read to follow values from variable to variable.
+const maxRounds = 20
+
+// harmless are the special variables that contain a number, or the options of the shell.
+var harmless = []string{"#", "?", "$", "!", "-", "0", "LINENO", "SECONDS", "RANDOM", "EPOCHSECONDS", "UID", "EUID", "PPID", "BASHPID"}
+
+// automatic are the variables that the shell, or a command, sets.
+var automatic = []string{"@", "*", "_", "REPLY", "MAPFILE", "OPTARG", "COPROC"}
+
+// variable returns what a variable can contain.
+func (s *script) variable(name string) contents {
+	o := s.origins
+	switch {
+	case slices.Contains(harmless, name):
+		return contents{}
+	case o.unclear, strings.HasPrefix(name, "BASH_"):
+		return o.all
+	case name == "@", name == "*", strings.Trim(name, "0123456789") == "":
+		return o.names["@"]
+	case slices.Contains(automatic, name):
+		return o.all
+	}
+	c := o.names[name]
+	c.variables = c.variables || o.exported[name]
+	return c
+}
+
+// holds returns what the text of nodes can contain.
+func (s *script) holds(nodes ...syntax.Node) (c contents) {
+	for _, n := range nodes {
+		syntax.Walk(n, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.CmdSubst, *syntax.ProcSubst:
+				c.add(s.output(n))
+				return false
+			case *syntax.ParamExp:
+				if !n.Length || n.Excl {
+					c.add(s.expansion(n))
+				}
+			default:
+				c.inserted = c.inserted || marked(n)
+			}
+			return true
+		})
+	}
+	return c
+}
+
+// marked reports whether a node is a text with an inserted value.
+func marked(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.Lit:
+		return strings.Contains(n.Value, Value)
+	case *syntax.SglQuoted:
+		return strings.Contains(n.Value, Value)
+	}
+	return false
+}
+
+func (s *script) expansion(p *syntax.ParamExp) contents {
+	if p.Param == nil || p.Excl {
+		return s.origins.all
+	}
+	return s.variable(p.Param.Value)
+}
+
+// trace finds out what the variables of a script can contain.
+func (s *script) trace(file *syntax.File, from Script) {
+	o := &s.origins
+	o.all = contents{strings.Contains(from.Text, Value), from.Positional || len(from.Exported) > 0}
+	o.names, o.lettered = map[string]contents{"@": {variables: from.Positional}}, map[string]bool{}
+	o.exported = from.Exported
+	if len(s.functions) > 0 {
+		o.names["@"] = o.all
+	}
+	o.unclear = s.other
+	for rounds := 0; rounds == 0 || !o.unclear; rounds++ {
+		changed := false
+		set := func(name string, c contents) {
+			if programs.Special(name) {
+				s.evaluates(c, evaluated)
+			}
+			all := o.names[name]
+			all.add(c)
+			changed = changed || all != o.names[name]
+			o.names[name] = all
+		}
+		walk(file, func(n syntax.Node, _ []syntax.Node) { s.sets(n, set) })
+		if !changed {
+			return
+		}
+		o.unclear = o.unclear || rounds == maxRounds
+	}
+}
+
+// sets calls set for each variable that a node sets.
+func (s *script) sets(n syntax.Node, set func(string, contents)) {
+	switch n := n.(type) {
+	case *syntax.Assign:
+		if n.Name == nil {
+			return
+		}
+		if n.Value != nil {
+			s.letters(n.Name.Value, n.Value)
+			set(n.Name.Value, s.holds(n.Value))
+		}
+		if n.Array != nil {
+			s.letters(n.Name.Value, n.Array)
+			set(n.Name.Value, s.holds(n.Array))
+		}
+	case *syntax.ForClause:
+		if each, ok := n.Loop.(*syntax.WordIter); ok {
+			for _, item := range each.Items {
+				s.letters(each.Name.Value, item)
+				set(each.Name.Value, s.holds(item))
+			}
+			if !each.InPos.IsValid() {
+				s.origins.lettered[each.Name.Value] = true
+				set(each.Name.Value, s.variable("@"))
+			}
+		}
+	case *syntax.ParamExp:
+		if n.Param != nil && n.Exp != nil && n.Exp.Word != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
+			s.letters(n.Param.Value, n.Exp.Word)
+			set(n.Param.Value, s.holds(n.Exp.Word))
+		}
+	case *syntax.CoprocClause:
+		s.origins.unclear = true
+	case *syntax.CallExpr:
+		s.setsByName(n, set)
+	}
+}
+
+// letters records that the value of a variable can be the name of another one.
+func (s *script) letters(name string, value syntax.Node) {
+	syntax.Walk(value, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst, *syntax.ArithmExp:
+			return false
+		case *syntax.ParamExp:
+			return !n.Length
+		case *syntax.Lit:
+			s.origins.lettered[name] = s.origins.lettered[name] || strings.ContainsFunc(n.Value, letter)
+		case *syntax.SglQuoted:
+			s.origins.lettered[name] = s.origins.lettered[name] || strings.ContainsFunc(n.Value, letter)
+		}
+		return true
+	})
+}
+
+// setsByName calls set for the variables whose names are arguments of a builtin command.
+func (s *script) setsByName(n *syntax.CallExpr, set func(string, contents)) {
+	var names []string
+	for _, arg := range n.Args {
+		name, literal := word(arg)
+		if !literal {
+			name = ""
+		}
+		if len(names) > 0 || name != "command" && name != "builtin" {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	switch names[0] {
+	case "", "eval":
+		s.origins.unclear = true
+	case "cd", "pushd":
+		for _, name := range []string{"PWD", "OLDPWD", "DIRSTACK"} {
+			s.origins.lettered[name] = true
+			set(name, s.holds(nodes(n.Args)...))
+		}
+	case "set":
+		set("@", s.origins.all)
+	case "printf":
+		if len(names) == 1 || !strings.HasPrefix(names[1], "-v") {
+			return
+		}
+		fallthrough
+	case "read", "mapfile", "readarray", "getopts", "wait":
+		for _, name := range names[1:] {
+			name, _, _ = strings.Cut(strings.TrimPrefix(name, "-v"), "[")
+			s.origins.lettered[name] = true
+			set(name, s.origins.all)
+		}
+		s.origins.unclear = s.origins.unclear || names[0] == "read" && slices.Contains(names, "")
+	}
+}

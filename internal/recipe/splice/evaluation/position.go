@@ -1,0 +1,263 @@
+package evaluation
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/copse-dev/copse/internal/recipe/splice/programs"
+)
+
+// program examines the arguments and the input of a program that is neither an evaluator nor an
+// interpreter. It can be one that runs another: then the words after its name are that one's arguments.
+func (s *script) program(name string, args []*syntax.Word, around []syntax.Node) {
+	p := programs.Lookup(name, subcommand(args))
+	data := p.Input || p.Needs > 0 && slices.ContainsFunc(args, readsData)
+	if !s.arguments(name, p, args, around) && !data {
+		s.evaluates(s.input(beforeReading(around)), composed)
+	}
+}
+
+// readsData reports whether a word is the name of a program that does not evaluate its input.
+func readsData(w *syntax.Word) bool {
+	name, literal := word(w)
+	return literal && programs.Lookup(path.Base(name), "").Input
+}
+
+// beforeReading returns the nodes inside the innermost loop that reads its own input.
+func beforeReading(around []syntax.Node) []syntax.Node {
+	for i, above := range slices.Backward(around) {
+		loop, ok := above.(*syntax.WhileClause)
+		if !ok || len(loop.Cond) != 1 {
+			continue
+		}
+		if call, ok := loop.Cond[0].Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 && call.Args[0].Lit() == "read" {
+			return around[i+1:]
+		}
+	}
+	return around
+}
+
+// position is the place of a word in the arguments of a program.
+type position struct {
+	program programs.Program
+	// option is the word before, if it is an option.
+	option string
+	// needs is the number of constant words that must come before a value, because the last of them is
+	// the command that the program runs.
+	needs int
+	ran   bool // there is such a command
+	named bool // a word other than an option came before
+}
+
+// arguments examines the arguments of a program. It reports whether the rest of them are those of another
+// program, which is examined with its input.
+func (s *script) arguments(name string, p programs.Program, args []*syntax.Word, around []syntax.Node) (other bool) {
+	at := position{program: p, needs: p.Needs, ran: p.Needs > 0}
+	for i, arg := range args {
+		text, literal := word(arg)
+		inner, rest := path.Base(text), args[i+1:]
+		option := strings.HasPrefix(text, "-")
+		switch c := s.holds(arg); {
+		case !c.none():
+			if !at.accepts(arg) {
+				s.evaluates(c, composed)
+			}
+			at.option = ""
+			continue
+		case !literal && at.needs > 0 && p.Needs > 0 && at.operand(text):
+			s.evaluates(s.holds(nodes(rest)...), evaluated) // it selects the command
+		case !literal, p.Texts && !p.Finds:
+		case p.Finds && len(rest) > 0 && programs.Finder(text):
+			s.call(rest, around)
+			return true
+		case option, p.Finds:
+		case programs.Evaluates(inner), programs.Interprets(inner):
+			s.call(args[i:], around)
+			if !at.program.Valued(at.option) {
+				return true
+			}
+		case at.needs == 1 && at.option == "" && at.operand(text), strings.HasPrefix(at.option, "--") && programs.TakesCommand(at.option):
+			s.call(args[i:], around) // the command that the program runs
+			return true
+		case p.Needs > 0 && at.needs > 0 && strings.Contains(text, "/"):
+			s.evaluates(s.file(arg), evaluated)
+		}
+		if text == "compose" && programs.Contains(name) {
+			name += "-compose"
+		}
+		at.pass(name, text, option && literal)
+	}
+	return false
+}
+
+// operand reports whether a constant word is neither an option nor the value of one, nor a variable for
+// the command, nor a time.
+func (at *position) operand(text string) bool {
+	return !strings.HasPrefix(text, "-") && !at.program.Valued(at.option) &&
+		(at.needs == 0 || !strings.Contains(text, "=") && strings.Trim(text, "0123456789.smhd") != "")
+}
+
+// pass continues with the word after one without a value.
+func (at *position) pass(name, text string, option bool) {
+	switch {
+	case text == "--":
+	case option, !at.operand(text):
+	case at.needs > 0:
+		at.needs--
+	default:
+		at.named = true
+		if needs := programs.CommandAfter(name, text); needs > 0 && !at.program.Texts {
+			at.needs, at.ran = needs, true
+		}
+	}
+	at.option = ""
+	if option && text != "--" {
+		at.option = text
+	}
+}
+
+// accepts reports whether a word with a value is only data in its position.
+func (at *position) accepts(w *syntax.Word) bool {
+	p, begin := at.program, lead(w)
+	before := !at.ran || at.needs > 0 // the command that the program runs
+	attached := strings.HasPrefix(begin, "-")
+	setting := strings.HasSuffix(begin, "=")
+	option := at.option
+	if attached {
+		option, _, _ = strings.Cut(begin, "=")
+	}
+	own := p
+	if !before || p.Commanded && !at.named {
+		own = programs.Program{} // the options are those of the command, or of the program for all its commands
+	}
+	switch {
+	case !own.Words && !single(w):
+		return false // it can become several words
+	case setting && programs.TakesCommand(begin), setting && programs.Special(name(begin)):
+		return false
+	case slices.Contains(own.Options, option):
+		return true
+	case option != "" && own.TakesCommand(option, attached):
+		return false
+	case at.needs > 0 && !attached && !setting && (many(w) || !at.program.Valued(at.option)):
+		return false
+	}
+	return own.Texts || plain(w) || programs.Message(option)
+}
+
+// name returns the name before the sign = at the end of a text.
+func name(begin string) string {
+	begin = strings.TrimSuffix(begin, "=")
+	return begin[strings.LastIndexAny(begin, "-= ,")+1:]
+}
+
+// lead returns the constant text at the beginning of a word.
+func lead(w *syntax.Word) string {
+	var b strings.Builder
+	ended := false
+	syntax.Walk(w, func(n syntax.Node) bool {
+		text := ""
+		switch n := n.(type) {
+		case *syntax.Lit:
+			text = n.Value
+		case *syntax.SglQuoted:
+			text = n.Value
+		case *syntax.ParamExp, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
+			ended = true
+		}
+		before, _, found := strings.Cut(text, Value)
+		if !ended {
+			b.WriteString(before)
+		}
+		ended = ended || found
+		return !ended
+	})
+	return b.String()
+}
+
+// plain reports whether the constant texts in a word have only characters that nothing evaluates.
+func plain(w *syntax.Word) bool {
+	is := true
+	check := func(text string) {
+		for _, r := range strings.ReplaceAll(text, Value, "") {
+			is = is && (letter(r) || r >= '0' && r <= '9' || strings.ContainsRune("-./:=,@+%~", r))
+		}
+	}
+	syntax.Walk(w, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Lit:
+			check(n.Value)
+		case *syntax.SglQuoted:
+			check(n.Value)
+		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
+			return false
+		case *syntax.ParamExp:
+			// The name is not a text; a word for another value can be one.
+			if n.Exp != nil && n.Exp.Word != nil {
+				is = is && plain(n.Exp.Word)
+			}
+			return false
+		}
+		return true
+	})
+	return is
+}
+
+// single reports whether the shell does not split a word into several.
+func single(w *syntax.Word) bool {
+	for _, part := range w.Parts {
+		switch part := part.(type) {
+		case *syntax.CmdSubst:
+			return false
+		case *syntax.ParamExp:
+			if !part.Length {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// many reports whether a word contains all arguments, each as a word of its own.
+func many(w *syntax.Word) bool {
+	is := false
+	syntax.Walk(w, func(n syntax.Node) bool {
+		if p, ok := n.(*syntax.ParamExp); ok {
+			index, isWord := p.Index.(*syntax.Word)
+			is = is || p.Param != nil && p.Param.Value == "@" || isWord && index.Lit() == "@"
+		}
+		return true
+	})
+	return is
+}
+
+// first returns the first word, and "" if there is none or it is not a constant.
+func first(args []*syntax.Word) string {
+	if len(args) == 0 {
+		return ""
+	}
+	text, literal := word(args[0])
+	if !literal {
+		return ""
+	}
+	return text
+}
+
+// subcommand returns the first argument that is neither an option nor the value of one.
+func subcommand(args []*syntax.Word) string {
+	for i := 0; i < len(args); i++ {
+		text, literal := word(args[i])
+		switch {
+		case literal && (text == "-C" || text == "-c" || text == "-R" || text == "--repo"):
+			i++
+		case literal && !strings.HasPrefix(text, "-"):
+			return text
+		case !literal && !strings.HasPrefix(lead(args[i]), "-"):
+			return ""
+		}
+	}
+	return ""
+}

@@ -1,0 +1,118 @@
+package evaluation_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/recipe/splice/evaluation"
+)
+
+// In the arguments of a program that copse does not know, a value is a word of its own that cannot be a
+// command. X is an inserted value in quotation marks; "$1" and "$x" are variables that have one.
+func TestPositions(t *testing.T) {
+	t.Parallel()
+	for script, evaluates := range map[string]bool{
+		// Whole words, and words with a plain beginning or end.
+		"tool X": false, "tool sub --name X --file=X a/X.tar.gz img:X@X": false, "./a.sh \"$1\" \"${2:-none}\"": false,
+		"tool -- \"$@\"": false, "exec tool \"$@\"": false, "cargo run --example X -- X": false, "cargo test -p X -- --exact X --nocapture": false,
+		"npm run build -- X": false, "go test -run \"^$1$\" ./...": false, "go build -o bin/X ./cmd/X": false, "uv run pytest -x X": false,
+		"uv run --frozen pytest X": false, "uv run a.py X": false, "docker compose exec web pytest X": false, "docker compose exec -T web python a.py X": false,
+		"docker run --rm -v \"$PWD:/a\" -e X=X img X": false, "docker run --name X img": false, "docker run -e \"A=b $1\" img": false, "docker build -t img:X --build-arg \"A=$1 b\" .": false,
+		"docker login -u a --password-stdin <<< X": false, "kubectl logs -c X X": false, "direnv exec . npm test X": false, "sudo -u X ls X": false, "sudo -E systemctl restart X": false,
+		"env -u A B=X tool X": false, "timeout 5 ./a.sh X": false, "nix run .#a -- --host X": false, "python3 -m pytest -k X": false, "uv run python -c 'import json,sys; print(sys.argv[1])' X": false,
+		"python3 manage.py test X": false, "node dist/cli.js run X": false, "bundle exec rspec X": false, "tar -czf X a": false, "openssl enc -e X": false, "command -v X": false,
+		"alembic revision -m \"add $1\"": false, "tool --title \"a $1\"": false, "A=a; tool --exec \"$A\" X": false, "tool --dry-run X": false, "tool --no-run X": false,
+		"a() { tool \"$1\"; }; a \"b $1\"": false, "A=\"b $1\"; tool \"$A\"": false, "tool \"$(pwd) $HOME\" X": false, "pytest --cov=a -E X": false,
+		// Programs that print, store, or compare text.
+		"echo \"a $1\" $1; printf '%s\\n' \"a $1\"": false, "[ \"a $1\" = b ] || test -n X": false, "git commit -m \"feat($1): a\" && git tag -a vX -m \"a $1\"": false,
+		"git -C X log --grep=\"a $1\" -e X": false, "git switch -c X && git grep -e \"a|$1\"": false, "git diff --exit-code \"$1^\"": false, "gh pr create --title \"a $1\" --body \"b $1\"": false, "gh run view X": false,
+		"curl -d \"{\\\"a\\\": \\\"$1\\\"}\" 'http://a/?b='X": false, "rg -e \"a|$1\" .": false, "find . -name \"*$1*\" -exec rm {} +": false, "fd -e X": false,
+		"mkdir -p \"a b/$1 (c)\" && cp X \"a b\"": false, "logger \"a $1\"": false, "jq -c --arg a X '.[$a]' b": false, "date -d \"$1 days ago\"": false, "cat <<E | tee \"a $1\"\n$1\nE": false,
+		"sudo tee \"a $1\"": false, "sudo -u root tee a <<< X": false, "while read -r l; do tool \"$l\"; done <<< X": false, "echo X | kubectl apply -f -": false,
+		// Words that become a part of a longer text, or several words.
+		"tool \"echo $1\"": true, "tool 'a;'X": true, "tool \"$(a) $1\"": true, "tool $1": true, "tool $@": true, "tool \"${1:+-c $1}\"": true, "tool \"`echo $1` b\"": true,
+		"./a.sh \"a $1\"": true, "python3 a.py \"a $1\"": true, "git $1": true, "curl $1": true, "A=$1; tool a $A": true, "A=\"$1\"; B=\"c $A\"; tool \"d $B\"": true,
+		"read -r a <<< X; tool \"b $a\"": true, "for a in \"$@\"; do tool \"b $a\"; done": true, "for a; do tool \"b $a\"; done": true, "set -- X; tool \"b $2\"": true,
+		"cd \"$1\"; tool \"b $PWD\"": true, ": \"${a:=$1}\"; tool \"b $a\"": true, "printf -v a '%s' X; tool \"b $a\"": true, "a=(\"$@\"); tool \"b ${a[0]}\"": true, "eval 'a=$1'; tool \"b $a\"": true,
+		"a() { tool \"b $1\"; }; a X": true, "mapfile -t a <<< X; tool \"b ${a[1]}\"": true, "jq \".[\\\"$1\\\"]\" a": true, "tool \"b $_\"": true, "tool \"b $BASH_EXECUTION_STRING\"": true,
+		"RANDOM=\"$1\"": true, "for OPTIND in X; do a; done": true, "read HISTCMD <<< X": true, "PATH=\"$1\" a": true, "a=([$1]=b)": true, "declare \"a=$1\"": true,
+		// The values of options that take a command.
+		"tool -c X": true, "tool -ec X": true, "tool -cX": true, "tool -x X": true, "tool -e X": true, "tool --exec X": true, "tool --exec=X": true, "tool --eval X": true, "tool --on-change-cmd X": true,
+		"tool --command \"$1\"": true, "tool --run X": true, "tool -exec X": true, "tool -Dexec.args=X": true, "tool -o ProxyCommand=X": true, "tool --setup-script X": true, "tool --msg-filter X": true,
+		"git rebase --exec \"echo $1\" a": true, "git rebase -x X a": true, "git bisect run X": true, "git submodule foreach X": true, "git -c X log": true, "git -c core.editor=X commit": true,
+		"git grep -O\"$1\" a": true, "git config alias.a \"!$1\"": true, "git clone --upload-pack X a": true, "git filter-branch --tree-filter X": true, "rsync -e X a b:": true, "tar -I X -cf a b": true,
+		"rg --pre X a": true, "docker run -e EDITOR=X a": true, "env GIT_SSH_COMMAND=X git fetch": true, "env -SX": true, "env -S X": true, "fd -x X": true, "find . -exec X": true, "find . -ok a \"b $1\" \\;": true,
+		"cargo watch -x X": true, "cargo watch -s \"a $1\"": true, "ansible-playbook -e a=X": true, "mix run -e X": true, "rails runner X": true, "wp eval X": true, "python3 manage.py shell -c X": true,
+		"php artisan tinker --execute X": true, "emacs --eval X": true, "nix-shell --run X": true, "nix develop -c X": true, "nix develop --command bash -c X": true, "gcloud compute ssh a --command X": true,
+		// The command that a program runs.
+		"sudo X": true, "sudo -n X": true, "sudo -s X": true, "command -p X": true, "exec -a b X": true, "exec \"$@\"": true, "uv run \"$@\"": true, "uv run -p \"$@\"": true, "uv run -- X": true, "poetry run X": true, "npx X": false, "docker exec a X": true, "docker compose exec -u a web X": true,
+		"docker compose run web \"$@\"": true, "docker run --entrypoint X a": true, "kubectl exec a -- \"$@\"": true, "direnv exec . \"$@\"": true, "bundle exec X": true, "npm exec -- X": true, "sudo ./X": true,
+		"sudo \"$A\" X": true, "timeout 5 \"$@\"": true,
+		// Shells and other interpreters after any program.
+		"uv run bash -c \"a $1\"": true, "uv run bash -c X": true, "docker-compose exec web sh -c \"$1\"": true, "direnv exec . sh -c \"$1\"": true, "tool sh X": true, "tool -a b python3 -c X": true,
+		"tool ssh a X": true, "tool make X": true, "tool -- xargs X": true, "poetry run python -c X": true, "mise exec -- node -e X": true, "tool bash a.sh X": false, "mise exec -- node a.js X": false,
+		"tool bash <<E\n$1\nE": true, "tool ssh a <<E\n$1\nE": true, "A=b tool 'bash' -c X": true, "tool /bin/sh -c X": true, "find . -exec sh -c X \\;": true, "fd -x bash -c X": true, "sudo -u node sh -c X": true,
+		// Constant programs that run what they read.
+		"awk -v a=X '{ system(\"b \" a) }' c": true, "awk -v a=X '{ print a | \"cat\" }' c": true, "awk -va=X '{ system(a) }' c": true, "awk 'BEGIN { system(ARGV[1]) }' X": true, "awk '{ \"b\" | getline }' X": true,
+		"awk -v a=X '$1 == a || b { print }' c": false, "awk -F X '{ print $2 }' c": false, "echo X | awk '{ system($0) }'": true, "echo X | sed 's/^/echo /e'": true, "sed -n 1e X": true, "sed -i \"s/a/b/\" X": false,
+		"perl -e 'system(@ARGV)' X": true, "python3 -c 'import os,sys; os.system(sys.argv[1])' X": true, "node -e 'eval(process.argv[1])' X": true, "ruby -e 'puts `#{ARGV[0]}`' X": true, "php -r 'passthru($argv[1]); exec(1);' X": true,
+		// The input of a program that copse does not know.
+		"sftp a <<E\nput $1\nE": true, "gnuplot <<< X": true, "echo X | tool": true, "{ cd a; tool; } <<< X": true, "echo X | sudo -u a tool": true, "echo X | uv run tool": true,
+	} {
+		text := strings.ReplaceAll(script, "X=X", "A=X")
+		text = strings.ReplaceAll(text, "X", "'"+evaluation.Value+"'")
+		from := evaluation.Script{Text: text, Shell: "bash", Positional: true}
+		inserted, variables := from.Evaluates(from.Writes())
+		if (inserted != "" || variables != "") != evaluates {
+			t.Errorf("%s: %q, %q, want a reason: %v", script, inserted, variables, evaluates)
+		}
+	}
+}
+
+// A parameter that is exported can reach a program that no variable in the script names.
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	for script, evaluates := range map[string]bool{
+		"tool \"$x\"":                                          false,
+		"tool \"b $y\"":                                        false,
+		"awk '{ print ENVIRON[\"x\"] }' a":                     false,
+		"awk '{ system(\"b\") }' a":                            false,
+		"tool \"b $x\"":                                        true,
+		"tool \"b ${!y}\"":                                     true,
+		"printenv x | sh":                                      true,
+		"env | ssh a":                                          true,
+		"tr '\\0' '\\n' < /proc/self/environ | sh":             true,
+		"awk '{ system(\"b \" ENVIRON[\"x\"]) }' a":            true,
+		"perl -e 'system($ENV{x})'":                            true,
+		"python3 -c 'import os; os.system(os.environ[\"x\"])'": true,
+		"(( y + x ))":                                          true,
+		"y=x; (( y ))":                                         true,
+	} {
+		from := evaluation.Script{Text: script, Shell: "bash", Exported: map[string]bool{"x": true}}
+		if _, variables := from.Evaluates(from.Writes()); (variables != "") != evaluates {
+			t.Errorf("%s: %q, want a reason: %v", script, variables, evaluates)
+		}
+		from.Exported = nil
+		if inserted, variables := from.Evaluates(nil); inserted+variables != "" {
+			t.Errorf("%s: %q, %q without a parameter", script, inserted, variables)
+		}
+	}
+}
+
+// Builtins of zsh and ksh evaluate numbers as arithmetic expressions.
+func TestOtherShells(t *testing.T) {
+	t.Parallel()
+	for script, evaluates := range map[string]bool{
+		"tool \"$1\"": false, "echo \"a $1\"; cd \"$1\"; a=\"$1\"": false, "[[ \"$1\" == a ]]": false, "[ \"$1\" = a ]": false, "printf '%s\\n' \"$1\"": false, "shift": false,
+		"exit \"$1\"": true, "return \"$1\"": true, "shift \"$1\"": true, "integer n=\"$1\"": true, "float n=\"$1\"": true, "typeset -i n=\"$1\"": true, "local n=\"$1\"": true,
+		"print -P \"$1\"": true, "printf '%d' \"$1\"": true, "[ \"$1\" -eq 1 ]": true, "let \"$1\"": true, "a=\"b $1\"; tool \"$a c\"": true, "noglob \"$1\"": true, "ulimit -n \"$1\"": true,
+		"COLUMNS=\"$1\"": true, "for SECONDS in \"$1\"; do a; done": true, "read SHLVL <<< \"$1\"": true, "[[ -t $1 ]]": true, "set -A \"$1\" a": true, "builtin exit \"$1\"": true, "read -t \"$1\" a": true,
+	} {
+		for _, shell := range []string{"zsh", "mksh"} {
+			from := evaluation.Script{Text: script, Shell: shell, Positional: true}
+			if _, variables := from.Evaluates(nil); (variables != "") != evaluates {
+				t.Errorf("%s: %s: %q, want a reason: %v", shell, script, variables, evaluates)
+			}
+		}
+	}
+}
