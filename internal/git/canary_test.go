@@ -425,7 +425,7 @@ func TestNewCommonDirectory(t *testing.T) {
 	}
 }
 
-// Neither is a directory whose .git leads to another repository than before: git follows it again for
+// The same is true of a directory whose .git is changed to lead to a different repository: git follows it again for
 // each command.
 func TestNewRepositoryInPlace(t *testing.T) {
 	t.Parallel()

@@ -538,7 +538,7 @@ func TestManyNamesOfOneFile(t *testing.T) {
 	}
 }
 
-// A remote that receives from another repository than it sends is not taken for one that somebody
+// A remote whose two sides are different repositories is not taken for one that somebody
 // changes all the time.
 func TestOutdatedRemote(t *testing.T) {
 	t.Parallel()
