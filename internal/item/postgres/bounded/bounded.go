@@ -2,7 +2,8 @@
 //
 // [Apply] sets the limits of a connection: one message has at most [MaxMessage] bytes, and
 // between two requests the server sends at most so many bytes as the caller allows, whatever
-// they are: rows, notices, parameters, or announcements. A server that sends more loses the
+// they are: rows, notices, parameters, or announcements. It has at most 100 parameters in all, because
+// the client keeps them. A server that sends more loses the
 // connection, and the call fails with an error for which [Exceeded] is true.
 package bounded
 
@@ -58,7 +59,7 @@ func Apply(c *pgx.ConnConfig, maxAnswer int64) {
 		return limited, nil
 	}
 	c.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
-		f := pgproto3.NewFrontend(&login{Reader: r}, w)
+		f := pgproto3.NewFrontend(&messages{Reader: r}, w)
 		f.SetMaxBodyLen(int(min(MaxMessage, maxAnswer)))
 		return f
 	}

@@ -3,12 +3,35 @@ package bounded
 import (
 	"bytes"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 )
+
+// A server that reports more parameters than there are is refused. It can report each again and again.
+func TestParameters(t *testing.T) {
+	t.Parallel()
+	encode := func(distinct, repeated int) []byte {
+		out, _ := (&pgproto3.ReadyForQuery{TxStatus: 'I'}).Encode(nil)
+		for i := range repeated {
+			out, _ = (&pgproto3.ParameterStatus{Name: "name" + strconv.Itoa(i%distinct), Value: "x"}).Encode(out)
+			out, _ = (&pgproto3.DataRow{Values: [][]byte{[]byte("row")}}).Encode(out)
+		}
+		return out
+	}
+	for _, n := range []int{100, 101} {
+		for _, reader := range []func(io.Reader) io.Reader{iotest.OneByteReader, iotest.HalfReader} {
+			sent := encode(n, 300)
+			got, err := io.ReadAll(&messages{Reader: reader(bytes.NewReader(sent))})
+			if Exceeded(err) != (n > 100) || n <= 100 && !bytes.Equal(got, sent) {
+				t.Errorf("%d parameters: %v", n, err)
+			}
+		}
+	}
+}
 
 // A login that requests millions of iterations is refused, however its messages arrive, and whatever
 // comes before them.
@@ -43,7 +66,7 @@ func TestLogin(t *testing.T) {
 		for kind, reader := range map[string]func(io.Reader) io.Reader{
 			"at once": func(r io.Reader) io.Reader { return r }, "byte by byte": iotest.OneByteReader,
 		} {
-			got, err := io.ReadAll(&login{Reader: reader(bytes.NewReader(tt.sent))})
+			got, err := io.ReadAll(&messages{Reader: reader(bytes.NewReader(tt.sent))})
 			if Exceeded(err) != tt.refused || !tt.refused && !bytes.Equal(got, tt.sent) {
 				t.Errorf("%s, %s: %v", name, kind, err)
 			}
