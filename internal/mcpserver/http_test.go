@@ -583,6 +583,27 @@ func TestLibraryEndsASession(t *testing.T) {
 	})
 }
 
+// A request whose ID the library would change is refused with its own ID, alone and in a batch.
+func TestInexactID(t *testing.T) {
+	t.Parallel()
+	serve(t, func(s *site) {
+		session := s.begin()
+		ping := func(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}` }
+		for _, id := range []string{"1.5", "9007199254740993", "-9007199254740993", "1e30"} {
+			for _, body := range []string{ping(id), "[" + ping("1") + "," + ping(id) + "]"} {
+				if got := s.post(session, body); !strings.HasPrefix(got, "400") || !strings.Contains(got, `"id":`+id+`,"error":{"code":-32600`) {
+					t.Errorf("%s: %s", body, got)
+				}
+			}
+		}
+		for _, id := range []string{"9007199254740991", "-7", "7.0", `"1.5"`} {
+			if got := s.post(session, ping(id)); !strings.HasPrefix(got, "200") {
+				t.Errorf("%s: %s", id, got)
+			}
+		}
+	})
+}
+
 // Each of the newer era's headers makes a request one of that era: no session begins, and
 // the answer says which header is missing.
 func TestEraOfARequest(t *testing.T) {

@@ -9,7 +9,6 @@
 package batch
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -18,6 +17,8 @@ import (
 	"iter"
 	"net/http"
 	"slices"
+
+	"github.com/copse-dev/copse/internal/mcpserver/wire"
 )
 
 // Max is the maximum number of messages in the body of one request.
@@ -32,16 +33,11 @@ const MaxSmall = 64 << 10
 // ErrTooLarge reports that a message other than a call is larger than [MaxSmall].
 var ErrTooLarge = errors.New("the message is too large")
 
-// Limit reads the body of a request if it is a batch or a large message. It returns [ErrTooLong] for a long
-// batch, [ErrTooLarge] for a message that is too large, and the error of a body that cannot be read. Limit the
-// size of the body first.
+// Limit reads the body of a request. It returns [ErrTooLong] for a long batch, [ErrTooLarge] for a message
+// that is too large, a [*wire.IDError] for one whose ID would be changed, and the error of a body that cannot be
+// read. Limit the size of the body first.
 func Limit(r *http.Request) error {
-	body := bufio.NewReader(r.Body)
-	if r.ContentLength >= 0 && r.ContentLength <= MaxSmall && !begins(body) {
-		r.Body = readCloser{body, r.Body}
-		return nil
-	}
-	text, err := io.ReadAll(body)
+	text, err := io.ReadAll(r.Body)
 	if err != nil {
 		return fmt.Errorf("read the body: %w", err)
 	}
@@ -81,22 +77,6 @@ type readCloser struct {
 	io.Closer
 }
 
-// begins reports whether a text begins with an array. It consumes only white space.
-func begins(text *bufio.Reader) bool {
-	for {
-		next, err := text.Peek(1)
-		switch {
-		case err != nil:
-			return false
-		case next[0] == '[':
-			return true
-		case bytes.IndexByte([]byte(" \t\r\n"), next[0]) < 0:
-			return false
-		}
-		_, _ = text.Discard(1) // Peek has read it
-	}
-}
-
 // check returns an error for a body with too many messages, or with one that is too large. It accepts
 // the rest of damaged text: the library refuses it.
 func check(text []byte) error {
@@ -107,6 +87,9 @@ func check(text []byte) error {
 		}
 		if !fits(message) {
 			return ErrTooLarge
+		}
+		if err := wire.CheckID(message); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -234,7 +234,7 @@ func (c *stdioConn) decode(line []byte) []jsonrpc.Message {
 			err = c.opened(msg, nil)
 		}
 		if err != nil {
-			c.refuse(jsonrpc.CodeInvalidRequest, err.Error())
+			c.refuseMessage(err)
 			return nil
 		}
 		return []jsonrpc.Message{msg}
@@ -252,7 +252,7 @@ func (c *stdioConn) decode(line []byte) []jsonrpc.Message {
 			err = c.opened(msg, requests)
 		}
 		if err != nil {
-			c.refuse(jsonrpc.CodeInvalidRequest, err.Error())
+			c.refuseMessage(err)
 			continue
 		}
 		msgs = append(msgs, msg)
@@ -271,7 +271,7 @@ func decodeOne(line []byte) (jsonrpc.Message, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this is not a JSON-RPC 2.0 message: %w", err)
 	}
-	return msg, nil
+	return msg, wire.CheckID(line)
 }
 
 // shallow is the maximum number of objects and arrays in a line for [decodeRequest], whose decoder is
@@ -293,6 +293,9 @@ func decodeRequest(line []byte) *jsonrpc.Request {
 	}
 	rest, err := fastjson.Parse(line, &m, fastjson.DontMatchCaseInsensitiveStructFields)
 	if err != nil || len(rest) > 0 || m.Version != "2.0" || m.Method == "" || m.Error != nil {
+		return nil
+	}
+	if n, ok := m.ID.(float64); ok && !wire.IsExact(n) {
 		return nil
 	}
 	id, err := jsonrpc.MakeID(m.ID)
@@ -326,13 +329,25 @@ func (c *stdioConn) opened(msg jsonrpc.Message, in *batch) error {
 	return nil
 }
 
+// refuseMessage answers an invalid message.
+func (c *stdioConn) refuseMessage(err error) {
+	var id json.RawMessage
+	if inexact, ok := errors.AsType[*wire.IDError](err); ok {
+		id = inexact.ID
+	}
+	c.refuseID(id, jsonrpc.CodeInvalidRequest, err.Error())
+}
+
 // refuse answers a line without a usable request id.
-func (c *stdioConn) refuse(code int64, message string) {
+func (c *stdioConn) refuse(code int64, message string) { c.refuseID(nil, code, message) }
+
+// refuseID answers a message with an id, nil for none.
+func (c *stdioConn) refuseID(id json.RawMessage, code int64, message string) {
 	line, err := json.Marshal(struct {
-		Version string         `json:"jsonrpc"`
-		ID      *int           `json:"id"`
-		Error   *jsonrpc.Error `json:"error"`
-	}{"2.0", nil, &jsonrpc.Error{Code: code, Message: message}})
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   *jsonrpc.Error  `json:"error"`
+	}{"2.0", id, &jsonrpc.Error{Code: code, Message: message}})
 	if err == nil {
 		err = c.writeLine(line)
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -117,5 +119,25 @@ func TestLeftToTheLibrary(t *testing.T) {
 		if _, ours := res.(callResult); err != nil || ours != tt.ours {
 			t.Errorf("%s: got %T, %v", name, res, err)
 		}
+	}
+}
+
+// An ID is one that the library answers with, or an error that repeats it if it is short.
+func TestCheckID(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{
+		`1`: "", `-0.0`: "", `9007199254740991`: "", `"1.5"`: "", `null`: "", `[1.5]`: "", `{}`: "",
+		`1.5`: "1.5", `9007199254740992`: "9007199254740992", `-1e30`: "-1e30", `1e400`: "1e400", strings.Repeat("9", 200): "null",
+	} {
+		got := ""
+		if err, ok := errors.AsType[*IDError](CheckID([]byte(`{"id":` + id + `,"method":"ping"}`))); ok {
+			got = string(err.ID)
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+	if CheckID([]byte(`{"method":"x"}`)) != nil || CheckID([]byte(`{"id":1.5,`)) != nil {
+		t.Error("a message without an ID is refused")
 	}
 }

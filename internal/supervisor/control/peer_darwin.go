@@ -7,22 +7,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerUID returns the user of the process at the other end: for a client, that of the process that
-// began to listen.
-func peerUID(conn *net.UnixConn) (int, error) {
+// peer returns the user and the PID of the process at the other end: for a client, those of the
+// process that began to listen.
+func peer(conn *net.UnixConn) (uid, pid int, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	var cred *unix.Xucred
 	var sockErr error
 	if err := raw.Control(func(fd uintptr) {
 		cred, sockErr = unix.GetsockoptXucred(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
+		pid, _ = unix.GetsockoptInt(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERPID) // 0 if it is unknown
 	}); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if sockErr != nil {
-		return 0, fmt.Errorf("read the peer's credentials: %w", sockErr)
+		return 0, 0, fmt.Errorf("read the peer's credentials: %w", sockErr)
 	}
-	return int(cred.Uid), nil
+	return int(cred.Uid), pid, nil
 }

@@ -7,6 +7,6 @@ import (
 	"os"
 )
 
-// peerUID returns this user: the system does not report the user of the other process, so the
+// peer returns this user, and no PID: the system does not report the user of the other process, so the
 // permissions of the directory are the only protection.
-func peerUID(*net.UnixConn) (int, error) { return os.Getuid(), nil }
+func peer(*net.UnixConn) (uid, pid int, err error) { return os.Getuid(), 0, nil }

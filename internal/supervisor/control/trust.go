@@ -45,41 +45,46 @@ func trusted(dir string) error {
 	return nil
 }
 
-// dial connects to the supervising process. It fails unless that runs as this user.
-func dial(ctx context.Context, dir string) (net.Conn, error) {
+// dial connects to the supervising process, and returns its PID, 0 if the system does not report it.
+// It fails unless the process runs as this user.
+func dial(ctx context.Context, dir string) (net.Conn, int, error) {
 	if err := trusted(dir); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	path := filepath.Join(dir, socketName)
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if err := samePeer(conn); err != nil {
-		return nil, errors.Join(&ForeignError{Path: path, What: "belongs to a process of another user"}, conn.Close())
+	pid, err := samePeer(conn)
+	if err != nil {
+		return nil, 0, errors.Join(&ForeignError{Path: path, What: "belongs to a process of another user"}, conn.Close())
 	}
-	return conn, nil
+	return conn, pid, nil
 }
 
-// samePeer fails unless the process at the other end runs as this user.
-func samePeer(conn net.Conn) error {
+// samePeer fails unless the process at the other end runs as this user. It returns the PID.
+func samePeer(conn net.Conn) (int, error) {
 	local, ok := conn.(*net.UnixConn)
 	if !ok {
-		return fmt.Errorf("%T is not a local connection", conn)
+		return 0, fmt.Errorf("%T is not a local connection", conn)
 	}
-	uid, err := peerUID(local)
+	uid, pid, err := peer(local)
 	if err == nil && uid != os.Getuid() {
 		err = fmt.Errorf("it is user %d", uid)
 	}
-	return err
+	return pid, err
 }
 
 // Accept waits for a process of this user. It disconnects others.
 func (s *Socket) Accept() (net.Conn, error) {
 	for {
 		conn, err := s.Listener.Accept()
-		if err != nil || samePeer(conn) == nil {
-			return conn, err
+		if err != nil {
+			return nil, err
+		}
+		if _, err := samePeer(conn); err == nil {
+			return conn, nil
 		}
 		_ = conn.Close()
 	}

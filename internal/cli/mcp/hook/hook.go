@@ -10,9 +10,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -145,7 +147,10 @@ func due(env app.Env, client string, e event) bool {
 	}
 	sum := sha256.Sum256([]byte(client + "\x00" + e.Session))
 	path := filepath.Join(dir, hex.EncodeToString(sum[:8]))
-	last, _ := regular.Read(path, 64) // a missing file means no event
+	last, err := regular.Read(path, 64) // a missing file means no event
+	if errors.Is(err, fs.ErrNotExist) {
+		forget(dir, env.Now())
+	}
 	keep := func(what string) {
 		if os.MkdirAll(dir, 0o700) == nil {
 			_ = lockedstore.Replace(path, last, []byte(what)) // the next compaction triggers it then
@@ -164,4 +169,18 @@ func due(env app.Env, client string, e event) bool {
 		keep(began)
 	}
 	return true
+}
+
+// sessionTime is how long the last event of a session is kept.
+const sessionTime = 7 * 24 * time.Hour
+
+// forget removes the events of sessions in which nothing has happened for long. copse does not learn
+// when a session ends.
+func forget(dir string, now time.Time) {
+	files, _ := os.ReadDir(dir) // without the directory, there are none
+	for _, file := range files {
+		if info, err := file.Info(); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > sessionTime {
+			_ = os.Remove(filepath.Join(dir, file.Name())) // another process has removed it
+		}
+	}
 }

@@ -1,0 +1,42 @@
+package wire
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+)
+
+// IDError reports that the library would answer a message with another ID: it keeps numbers as 64-bit
+// integers, and reads them as floating-point numbers.
+type IDError struct {
+	// ID is the ID of the message, null if it is too long to be repeated.
+	ID json.RawMessage
+}
+
+func (*IDError) Error() string {
+	return "the id of a request must be a string, or an integer between -9007199254740991 and 9007199254740991"
+}
+
+// maxExact is the largest integer that a floating-point number represents, and the next one, too.
+const maxExact = 1<<53 - 1
+
+// IsExact reports whether the library keeps the number of an ID as it is.
+func IsExact(n float64) bool { return n == math.Trunc(n) && math.Abs(n) <= maxExact }
+
+// CheckID returns an [IDError] for a message whose ID is a number that the library would change.
+func CheckID(message []byte) error {
+	const maxRepeated = 100
+	var head struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal(message, &head) != nil || len(head.ID) == 0 || head.ID[0] != '-' && (head.ID[0] < '0' || head.ID[0] > '9') {
+		return nil // no message, no ID, or none that is a number
+	}
+	if n, err := strconv.ParseFloat(string(head.ID), 64); err == nil && IsExact(n) {
+		return nil
+	}
+	if len(head.ID) > maxRepeated {
+		head.ID = json.RawMessage("null")
+	}
+	return &IDError{head.ID}
+}
