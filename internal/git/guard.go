@@ -37,18 +37,8 @@ type ownSettings struct {
 // Settings overrides the programs that the repository names. It fails if git would never
 // stop reading.
 func (g *guard) Settings(ctx context.Context) ([]string, error) {
-	// Git finds both again for each command, with another configuration.
-	if !g.repo.at.StillHere() {
-		return nil, &BrokenError{
-			Path: filepath.Join(g.repo.at.CommandDir, ".git"), Problem: "does not lead to the same repository as before",
-			Remedy: "if the change is yours, start copse again",
-		}
-	}
-	if common, err := discovery.CommonDir(g.repo.at.GitDir); err != nil || common != g.repo.at.CommonDir {
-		return nil, &BrokenError{
-			Path: filepath.Join(g.repo.at.GitDir, "commondir"), Problem: "does not name the same main repository as before", Err: err,
-			Remedy: "if the change is yours, start copse again",
-		}
+	if err := g.repo.at.Unchanged(); err != nil {
+		return nil, err
 	}
 	own, err := g.own(ctx)
 	if err != nil {

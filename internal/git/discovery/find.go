@@ -159,11 +159,6 @@ func probeBare(dir string, otherwise finding) (finding, error) {
 	return otherwise, nil
 }
 
-// StillHere reports whether git, in the directory from which it is run, finds this very repository.
-func (l *Location) StillHere() bool {
-	return l.CommandDir == l.GitDir || pointsTo(l.CommandDir, l.GitDir)
-}
-
 // pointsTo reports whether the .git of dir is the directory gitDir, or leads there. Somebody who can
 // write to dir has then agreed that it is the worktree of that repository.
 func pointsTo(dir, gitDir string) bool {

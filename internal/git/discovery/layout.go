@@ -81,6 +81,21 @@ func locate(found finding, start string, env xec.Env) (*Location, error) {
 	return l, nil
 }
 
+// Unchanged returns an error unless git, in the directory from which it is run, still finds this very
+// repository: git follows .git and commondir again for each command, to another configuration.
+func (l *Location) Unchanged() error {
+	changed := func(path, problem string, err error) error {
+		return &BrokenError{Path: path, Problem: problem, Err: err, Remedy: "if the change is yours, start copse again"}
+	}
+	if l.CommandDir != l.GitDir && !pointsTo(l.CommandDir, l.GitDir) {
+		return changed(filepath.Join(l.CommandDir, ".git"), "does not lead to the same repository as before", nil)
+	}
+	if common, err := CommonDir(l.GitDir); err != nil || common != l.CommonDir {
+		return changed(filepath.Join(l.GitDir, "commondir"), "does not name the same main repository as before", err)
+	}
+	return nil
+}
+
 // Sources locates the configuration that applies here, as if no branch were checked out.
 func (l *Location) Sources() gitconfig.Sources {
 	return gitconfig.Sources{
