@@ -54,10 +54,7 @@ type workingTree struct {
 func (s Sources) Gather(ctx context.Context, r Request) (Context, error) {
 	g := &gathering{Sources: s, request: r}
 	out := Context{Root: s.Root, At: s.Now(), Sections: []Section{}}
-	sources := g.sources(r.Fresh)
-	if len(r.Sections) > 0 {
-		sources = slices.DeleteFunc(sources, func(s source) bool { return !slices.Contains(r.Sections, s.name) })
-	}
+	sources := slices.DeleteFunc(g.sources(r.Fresh), func(s source) bool { return !r.has(s.name) })
 	if !r.Fresh {
 		ctx = remote.WithCachedOnly(ctx)
 	}

@@ -16,6 +16,7 @@ package projectcontext
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/copse-dev/copse/internal/docker"
@@ -94,6 +95,11 @@ type Request struct {
 	Tokens int
 	// Commits is the least number of commits to read.
 	Commits int
+}
+
+// has reports whether a section is requested.
+func (r Request) has(section string) bool {
+	return len(r.Sections) == 0 || slices.Contains(r.Sections, section)
 }
 
 // DefaultTokens is the default size of an answer.

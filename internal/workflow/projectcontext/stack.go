@@ -18,6 +18,8 @@ type Stack struct {
 	Branches []LinkedBranch
 	// Total counts the branches of the stack; a long one is cut.
 	Total int
+	// Note is that of the repository if the section about the project is not requested.
+	Note string
 }
 
 // LinkedBranch is a branch with what it is linked to.
@@ -44,6 +46,9 @@ func (g *gathering) stack(ctx context.Context) (Content, error) {
 		return nil, err
 	}
 	out := Stack{Total: len(entries)}
+	if !g.request.has("project") {
+		out.Note = g.Branches.Note(ctx)
+	}
 	entries = entries[:page.Fit(entries, page.Size, page.DefaultBudget)]
 	out.Branches = make([]LinkedBranch, len(entries))
 	var asking sync.WaitGroup

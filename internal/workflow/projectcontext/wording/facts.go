@@ -92,6 +92,9 @@ func Facts(c projectcontext.Content) (facts []Fact, cut bool) {
 func stackFacts(s projectcontext.Stack) []Fact {
 	var facts []Fact
 	var why []reason
+	if s.Note != "" {
+		facts = append(facts, Fact{Key: "note", Line: note(s.Note)})
+	}
 	for i, b := range s.Branches {
 		line := branchLine(b)
 		if i+1 < len(s.Branches) {

@@ -18,6 +18,9 @@ import (
 func stackLines(s projectcontext.Stack, now time.Time, scale int) []foreign.Line {
 	shared := reasons(s)
 	var lines []foreign.Line
+	if s.Note != "" {
+		lines = append(lines, note(s.Note))
+	}
 	for i, b := range s.Branches {
 		line := branchLine(b)
 		if i == 0 {
@@ -36,6 +39,9 @@ func stackLines(s projectcontext.Stack, now time.Time, scale int) []foreign.Line
 	}
 	return lines
 }
+
+// note returns a line with a note about the repository.
+func note(text string) foreign.Line { return foreign.Own("Note: ").Name(text) }
 
 const missing = "  (no longer in git)"
 

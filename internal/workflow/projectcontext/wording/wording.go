@@ -128,7 +128,7 @@ func projectFacts(p projectcontext.Project, now time.Time) []Fact {
 		facts = append(facts, Fact{Key: "conflicts", Line: conflicting(*repo.Conflicts, now), Earlier: repo.Conflicts.Earlier})
 	}
 	if repo.Note != "" {
-		facts = append(facts, Fact{Key: "note", Line: foreign.Own("Note: ").Name(repo.Note)})
+		facts = append(facts, Fact{Key: "note", Line: note(repo.Note)})
 	}
 	if repo.GitHub != "" {
 		facts = append(facts, Fact{Key: "github", Line: foreign.Own("GitHub: ").Name(repo.GitHub)})
