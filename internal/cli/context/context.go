@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,8 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/cli/progress"
+	"github.com/copse-dev/copse/internal/item/claim"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext/since"
@@ -97,6 +100,9 @@ func run(ctx context.Context, env app.Env, o options) error {
 	store, tasks := ws.Items(), ws.Tasks()
 	defer tasks.Close()
 	stop := progress.Show(env, "gathering the context")
+	if len(request.Sections) == 0 || slices.Contains(request.Sections, "items") {
+		note(ctx, ws, store)
+	}
 	found, err := ws.Context(store, tasks, ws.Files()).Gather(ctx, request)
 	stop()
 	if err = errors.Join(err, store.Close()); err != nil {
@@ -114,6 +120,14 @@ func run(ctx context.Context, env app.Env, o options) error {
 		return output.New(env).JSON(document(found, token))
 	}
 	return output.New(env).Fold(since.Markdown(found, token, o.maxTokens))
+}
+
+// note lets claims end whose holders have ended, as commands of items do.
+func note(ctx context.Context, ws *full.Workspace, store storage.Store) {
+	const patience = time.Second // as long as the section about items may take
+	ctx, cancel := context.WithTimeout(claim.WithAgent(ctx, ws.Person()), patience)
+	defer cancel()
+	_ = store.Renew(ctx) // what cannot be noted ends with its lease
 }
 
 // view is the JSON form.

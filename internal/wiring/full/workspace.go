@@ -291,16 +291,16 @@ func (w *Workspace) Claims(store storage.Store) *claims.Claims {
 }
 
 // called returns the toolsets with tools that know their caller, and whose calls renew its
-// claims. Calls of the tools of items also find holders that have ended, unless the server is
-// read-only.
+// claims. Calls of the tools of items, and of the one for the context, which shows claims, also find
+// holders that have ended, unless the server is read-only.
 func (w *Workspace) called(c *claims.Claims, sets []toolset.Toolset) []toolset.Toolset {
 	for i := range sets {
-		note := c.Called
-		if sets[i].Name == "items" && !w.readOnly {
-			note = c.Look
-		}
 		for j := range sets[i].Tools {
 			t := &sets[i].Tools[j]
+			note := c.Called
+			if (sets[i].Name == "items" || t.Name == "get_project_context") && !w.readOnly {
+				note = c.Look
+			}
 			call := t.Call
 			t.Call = func(ctx context.Context, arguments json.RawMessage) toolset.Result {
 				ctx = claim.WithAgent(ctx, w.agent(ctx))
