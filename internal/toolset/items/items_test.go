@@ -405,6 +405,26 @@ func TestReadOnlyDir(t *testing.T) {
 	}
 }
 
+// A change of nothing is an error that says what can change.
+func TestUpdateOfNothing(t *testing.T) {
+	t.Parallel()
+	tools, _, _ := begin(t)
+	create(t, tools, items.CreateIn{Title: "One"})
+	before := show(t, tools, items.ShowIn{ID: 1})
+	for _, args := range []string{`{"id":1}`, `{"id":1,"steal":true}`} {
+		res := call(t, tools, "update_item", args)
+		if !res.IsError || !strings.Contains(res.Text[0], "Nothing to change: pass at least one of title, ") {
+			t.Errorf("%s: %+v", args, res)
+		}
+	}
+	if after := show(t, tools, items.ShowIn{ID: 1}); after.Updated != before.Updated {
+		t.Errorf("it was updated: %v", after.Updated)
+	}
+	if res := call(t, tools, "update_item", `{"id":1,"parent":null}`); res.IsError {
+		t.Errorf("without a parent: %+v", res)
+	}
+}
+
 // call calls a tool by its name, as a server does.
 func call(t *testing.T, tools *items.Tools, name, args string) toolset.Result {
 	t.Helper()

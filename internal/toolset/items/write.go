@@ -79,6 +79,13 @@ func (t *Tools) UpdateItem(ctx context.Context, in UpdateIn) (form.Item, error) 
 	if in.Parent.Set {
 		p.Parent = new(item.ID(in.Parent.Value))
 	}
+	if p == (item.Patch{Steal: in.Steal}) {
+		if _, err := t.project.Item(ctx, in.ID); err != nil {
+			return form.Item{}, err
+		}
+		return form.Item{}, &toolset.ArgumentError{Message: "Nothing to change: pass at least one of title, type, status, priority, assignee, labels, iteration, " +
+			"parent, depends_on, description, branch, worktree, and pull_request"}
+	}
 	it, err := t.project.Update(ctx, in.ID, p)
 	if err != nil {
 		return form.Item{}, err
