@@ -82,6 +82,17 @@ func ParseFlags(flags []string) Args {
 	return args
 }
 
+// Bare returns the first argument without a value that needs one, "" if there is none. The original
+// ignores such an option, and takes what follows it for something else.
+func (args Args) Bare() string {
+	for _, a := range args {
+		if !a.hasValue && a.name != switches {
+			return a.written
+		}
+	}
+	return ""
+}
+
 // Options are the same by their names. Empty ones are omitted.
 type Options struct {
 	Edition, Adaptation, InputFile, Destination string

@@ -66,6 +66,9 @@ func (o *Options) UnmarshalJSON(data []byte) error {
 			return wrong(`a list must be of flags, such as "--edition=alt" or "--uv-name=value"`)
 		}
 		o.args = render.ParseFlags(flags)
+		if bare := o.args.Bare(); bare != "" {
+			return wrong(fmt.Sprintf(`%q has no value: a list has options with their values, such as "--edition=alt" or "--uv-name=value"`, line(bare)))
+		}
 		return nil
 	}
 	var in object
