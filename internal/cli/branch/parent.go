@@ -15,11 +15,14 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/track"
 )
 
+// twigSource is the name of the source that the state has for twig's own parents, and does not name.
+const twigSource = "twig"
+
 // parentRow is a parent of a branch in JSON.
 type parentRow struct {
 	Branch string `json:"branch"`
 	Parent string `json:"parent"`
-	Source string `json:"source,omitempty"`
+	Source string `json:"source"`
 }
 
 func (c *cli) parent() *cobra.Command {
@@ -73,9 +76,9 @@ func (c *cli) showParents(ctx context.Context, p repository, name string, asJSON
 	rows := []parentRow{}
 	var cells [][]string
 	for _, parent := range state.Parents(name) {
-		row := parentRow{Branch: name, Parent: parent, Source: state.Metadata(name).Source}
+		row := parentRow{Branch: name, Parent: parent, Source: cmp.Or(state.Metadata(name).Source, twigSource)}
 		rows = append(rows, row)
-		cells = append(cells, []string{row.Branch, row.Parent, cmp.Or(row.Source, "twig")})
+		cells = append(cells, []string{row.Branch, row.Parent, row.Source})
 	}
 	if asJSON {
 		return c.out().JSON(rows)

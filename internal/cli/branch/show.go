@@ -70,6 +70,11 @@ var columns = []output.Column{
 func (c *cli) print(rows []row, asJSON bool) error {
 	o := c.out()
 	if asJSON {
+		for i := range rows {
+			if rows[i].ParentBranch != "" {
+				rows[i].Source = cmp.Or(rows[i].Source, twigSource)
+			}
+		}
 		return o.JSON(append([]row{}, rows...))
 	}
 	var cells [][]string
