@@ -2,7 +2,9 @@ package task
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +15,8 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/recipe/runlog"
 	"github.com/copse-dev/copse/internal/recipe/running"
+	"github.com/copse-dev/copse/internal/wiring/full"
+	"github.com/copse-dev/copse/internal/workflow/tasks"
 )
 
 func ps(env app.Env) *cobra.Command {
@@ -55,9 +59,9 @@ func show(env app.Env) *cobra.Command {
 		Use:   "show [ID]",
 		Short: "Show the state and the last output of a task run",
 		Long: `Show the state and the end of the output of a task run, in any project, started by an assistant
-or by "copse task run". Without an ID, show the latest run. copse keeps the last 100 runs, each
-for three days. The state is running, done, failed, stopped, or lost if the process that ran the
-task was killed.`,
+or by "copse task run". Without an ID, show the latest run of this project. copse keeps the last
+100 runs, each for three days. The state is running, done, failed, stopped, or lost if the process
+that ran the task was killed.`,
 		Example: `  copse task show
   copse task show --wait 5m k3j9x2m4ab`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -77,8 +81,8 @@ task was killed.`,
 			id := ""
 			if len(args) > 0 {
 				id = args[0]
-			} else if latest := tasks.Latest(); len(latest) > 0 {
-				id = latest[0].ID
+			} else if id = latest(tasks, full.Find(cmd.Context(), env, "").Workspace()); id == "" {
+				return errors.New("no task of this project was run; `copse task show ID` shows a run of another project")
 			}
 			r, err := tasks.Report(cmd.Context(), id, wait)
 			if err != nil {
@@ -103,6 +107,15 @@ task was killed.`,
 	f.IntVar(&tail, "tail", 40, "show this `number` of lines")
 	output.JSONFlag[runlog.Report](cmd, &asJSON)
 	return cmd
+}
+
+// latest returns the ID of the latest run in the project at root, "" if there is none.
+func latest(t *tasks.Tasks, root string) string {
+	runs := t.Latest()
+	if i := slices.IndexFunc(runs, func(r runlog.Report) bool { return r.Root == root }); i >= 0 {
+		return runs[i].ID
+	}
+	return ""
 }
 
 // state describes the state of a run on one line.

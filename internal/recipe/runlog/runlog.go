@@ -206,7 +206,7 @@ type NotFoundError struct {
 
 func (e *NotFoundError) Error() string {
 	if len(e.Kept) == 0 {
-		return "There is no recorded task run. Use run_just_task or `copse task run` to start one"
+		return "There is no recorded task run; run a task first"
 	}
 	text := fmt.Sprintf("No task run has the id %.40q", e.ID)
 	const maxListed = 10

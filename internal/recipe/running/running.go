@@ -218,7 +218,7 @@ type NotRunningError struct {
 func (e *NotRunningError) Error() string {
 	text := fmt.Sprintf("No running task has the id %.40q", e.ID)
 	if len(e.Running) == 0 {
-		return text + "; none is running. Use run_just_task or `copse task run` to start one"
+		return text + "; no task is running"
 	}
 	const maxListed = 10
 	var names []string
