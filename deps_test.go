@@ -30,6 +30,7 @@ var layers = []struct {
 		"internal/clientconfig",
 		"internal/credential",
 		"internal/dirwatch",
+		"internal/distinct",
 		"internal/docker",
 		"internal/fact",
 		"internal/failure",

@@ -25,6 +25,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/page"
 )
 
@@ -302,15 +303,15 @@ func escape(b *strings.Builder, r rune) {
 // Characters returns the names of the invisible characters in a name, each once: "U+200B, U+202E".
 // It names bytes that are not UTF-8 as such.
 func Characters(name string) string {
-	var found []string
+	var found distinct.List[string]
 	for i, r := range name {
 		code := fmt.Sprintf("U+%04X", r)
 		if r == utf8.RuneError && !strings.HasPrefix(name[i:], "\ufffd") {
 			code = "bytes that are not UTF-8"
 		}
-		if Invisible(r) && !slices.Contains(found, code) {
-			found = append(found, code)
+		if Invisible(r) {
+			found.Add(code)
 		}
 	}
-	return strings.Join(found, ", ")
+	return strings.Join(found.Values(), ", ")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/credential"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -14,28 +15,27 @@ var variable = lazyregexp.New(`\b(?:[A-Z][A-Z0-9_]*|[a-z]+_proxy)\b`)
 
 // credentialsIn returns the variables with logins in a text, each once.
 func credentialsIn(text string) []string {
-	var found []string
+	var found distinct.List[string]
 	for _, name := range variable.Get().FindAllString(text, -1) {
-		if (credential.Variable(name) || slices.Contains(credential.Addresses(), name)) && !slices.Contains(found, name) {
-			found = append(found, name)
+		if credential.Variable(name) || slices.Contains(credential.Addresses(), name) {
+			found.Add(name)
 		}
 	}
-	return found
+	return found.Values()
 }
 
 // withheld explains that a failed recipe names variables that the user has and that its
 // environment, env, has without their credentials, or not at all; "" if there are none.
 func (j *Justfile) withheld(env xec.Env, names []string) string {
-	var lacking []string
+	var lacking distinct.List[string]
 	for _, name := range names {
-		if !slices.Contains(lacking, "$"+name) && slices.ContainsFunc(j.env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") && !slices.Contains(env, kv) }) {
-			lacking = append(lacking, "$"+name)
+		if !lacking.Has("$"+name) && slices.ContainsFunc(j.env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") && !slices.Contains(env, kv) }) {
+			lacking.Add("$" + name)
 		}
 	}
-	if len(lacking) == 0 {
+	if lacking.Len() == 0 {
 		return ""
 	}
-	slices.Sort(lacking)
-	return "recipes that an assistant starts do not get the credentials in " + strings.Join(lacking, ", ") +
+	return "recipes that an assistant starts do not get the credentials in " + strings.Join(slices.Sorted(slices.Values(lacking.Values())), ", ") +
 		"; set tasks.pass_credentials in the user's settings to pass credentials on, or run `copse task run` in a terminal"
 }

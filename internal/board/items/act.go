@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/markup"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/claim"
@@ -76,13 +77,13 @@ func text(form url.Values, name string) string {
 
 // list splits words at commas.
 func list(text string) []string {
-	words := []string{}
+	var words distinct.List[string]
 	for w := range strings.SplitSeq(text, ",") {
-		if w = strings.TrimSpace(w); w != "" && !slices.Contains(words, w) {
-			words = append(words, w)
+		if w = strings.TrimSpace(w); w != "" {
+			words.Add(w)
 		}
 	}
-	return words
+	return append([]string{}, words.Values()...)
 }
 
 // ids reads numbers separated by commas or spaces.

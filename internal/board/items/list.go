@@ -11,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/markup"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/claim"
 )
@@ -206,14 +207,9 @@ func (d *drawing) columns(selected []*item.Summary, at item.ID) []board.Section 
 	for _, it := range selected {
 		by[it.Status] = append(by[it.Status], it)
 	}
-	statuses := slices.Clone(d.config.Statuses)
-	for _, status := range slices.Sorted(maps.Keys(by)) {
-		if !slices.Contains(statuses, status) {
-			statuses = append(statuses, status)
-		}
-	}
+	statuses := distinct.Of(append(slices.Clone(d.config.Statuses), slices.Sorted(maps.Keys(by))...)...)
 	var all []board.Section
-	for _, status := range statuses {
+	for _, status := range statuses.Values() {
 		items := by[status]
 		if d.config.Done(status) {
 			// The latest finished items come first.

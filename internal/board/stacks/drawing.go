@@ -12,6 +12,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/presence"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
@@ -153,13 +154,13 @@ func toneOf(o verdict.Outcome) markup.Tone {
 
 // sources names the tools that recorded the parents.
 func sources(branches []verdict.Branch) string {
-	var names []string
+	var names distinct.List[string]
 	for _, b := range branches {
-		if b.Source != "" && !slices.Contains(names, b.Source) {
-			names = append(names, b.Source)
+		if b.Source != "" {
+			names.Add(b.Source)
 		}
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(names.Values(), ", ")
 }
 
 // loose renders the section of the branches without a parent.

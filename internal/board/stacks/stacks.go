@@ -18,6 +18,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/lazyregexp"
@@ -223,12 +224,13 @@ func titleOf(branch string) string {
 
 // jiraOf returns the issues of branches, each once.
 func jiraOf(branches []verdict.Branch) string {
-	var keys []string
+	var found distinct.List[string]
 	for _, b := range branches {
-		if b.Jira != nil && !slices.Contains(keys, b.Jira.Key) {
-			keys = append(keys, b.Jira.Key)
+		if b.Jira != nil {
+			found.Add(b.Jira.Key)
 		}
 	}
+	keys := found.Values()
 	if len(keys) > 3 {
 		keys = append(keys[:3], "…")
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
@@ -46,14 +47,14 @@ func keyOf(branch string) string {
 // in sentences they are names of variants and parts.
 func keysIn(message string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		var seen []string
+		var seen distinct.List[string]
 		for _, at := range inText.Get().FindAllStringIndex(message, -1) {
 			key := message[at[0]:at[1]]
 			whole := (at[0] == 0 || !word(message[at[0]-1])) && (at[1] == len(message) || !word(message[at[1]]))
-			if !whole || !isKey(key) || slices.Contains(seen, key) {
+			if !whole || !isKey(key) || !seen.Add(key) {
 				continue
 			}
-			if seen = append(seen, key); !yield(key) {
+			if !yield(key) {
 				return
 			}
 		}

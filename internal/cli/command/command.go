@@ -18,6 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/render"
 	"github.com/copse-dev/copse/internal/command/runner"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
@@ -117,7 +118,7 @@ func (c *cli) complete(cmd *cobra.Command, args []string, _ string) ([]cobra.Com
 	if err != nil || len(args) > 2 {
 		return nil, done
 	}
-	var list []cobra.Completion
+	var list distinct.List[cobra.Completion]
 	for _, one := range catalog.Commands {
 		words := []string{one.C1, one.C2, one.C3}
 		if !slices.Equal(words[:len(args)], args) {
@@ -127,11 +128,9 @@ func (c *cli) complete(cmd *cobra.Command, args []string, _ string) ([]cobra.Com
 		if len(args) == 2 {
 			word = cobra.CompletionWithDesc(word, cleantext.Line(one.Description))
 		}
-		if !slices.Contains(list, word) {
-			list = append(list, word)
-		}
+		list.Add(word)
 	}
-	return list, done
+	return list.Values(), done
 }
 
 // row is a command in a list.

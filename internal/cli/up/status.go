@@ -18,6 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/mcp"
 	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
@@ -283,13 +284,12 @@ func tellProblems(env app.Env, found []string) bool {
 // last one failed: the stores of the served worktrees and of the current directory. These are not
 // problems of the servers.
 func tellSyncs(ctx context.Context, env app.Env, worktrees []supervisor.State) {
-	var told []string
+	var told distinct.List[string]
 	for _, dir := range append([]string{""}, paths(worktrees)...) {
 		ws := full.Find(ctx, env, dir)
 		store := ws.Items()
 		if files, ok := store.(*local.Store); ok {
-			if path, err := files.Path(); err == nil && !slices.Contains(told, path) {
-				told = append(told, path)
+			if path, err := files.Path(); err == nil && told.Add(path) {
 				tellSync(ctx, env, ws, files)
 			}
 		}

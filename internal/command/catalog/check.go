@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/command"
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/render"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -79,7 +79,7 @@ func (c *check) registry(root *rooted.Root, built Built) {
 
 // command checks one command in each edition.
 func (c *check) command(ctx context.Context, one command.Command) error {
-	var used []string
+	var used distinct.List[string]
 	failed := false
 	for _, edition := range editions(one) {
 		res, err := c.run.Run(ctx, c.catalog, render.Request{Agent: c.agent, ID: one.ID, Args: render.Options{Edition: edition}.Args()})
@@ -92,21 +92,23 @@ func (c *check) command(ctx context.Context, one command.Command) error {
 			return err
 		}
 		for _, name := range res.Missing {
-			if name, ok := strings.CutPrefix(name, "uv-"); ok && !slices.Contains(used, name) {
-				used = append(used, name)
+			if name, ok := strings.CutPrefix(name, "uv-"); ok {
+				used.Add(name)
 			}
 		}
 	}
+	declared := make(map[string]bool, len(one.UV))
 	for _, v := range one.UV {
+		declared[v.Name] = true
 		if strings.TrimSpace(v.Description) == "" {
 			c.add(c.catalog.Path, "%s: the variable %s has no description", one.ID, v.Name)
 		}
-		if !failed && !slices.Contains(used, v.Name) {
+		if !failed && !used.Has(v.Name) {
 			c.add(c.catalog.Path, "%s: the variable %s is used in no template", one.ID, v.Name)
 		}
 	}
-	for _, name := range used {
-		if !slices.ContainsFunc(one.UV, func(v command.Variable) bool { return v.Name == name }) {
+	for _, name := range used.Values() {
+		if !declared[name] {
 			c.add(c.catalog.Path, "%s: a template uses {uv-%s}, which is not declared", one.ID, name)
 		}
 	}

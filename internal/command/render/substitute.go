@@ -2,10 +2,10 @@ package render
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
@@ -106,11 +106,11 @@ var variableName = lazyregexp.New(`^(uv-[a-zA-Z][a-zA-Z0-9_-]*|input_text|input_
 
 // missing returns the variables that are still in a text.
 func missing(text string) []string {
-	var names []string
+	var names distinct.List[string]
 	for _, m := range plainForm.Get().FindAllStringSubmatch(text, -1) {
-		if name := trim(m[1]); variableName.Get().MatchString(name) && !slices.Contains(names, name) {
-			names = append(names, name)
+		if name := trim(m[1]); variableName.Get().MatchString(name) {
+			names.Add(name)
 		}
 	}
-	return names
+	return names.Values()
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/distinct"
 )
 
 // Ghost is the author that GitHub shows for a deleted account.
@@ -209,11 +210,7 @@ type Rules struct {
 
 // With returns the requirements of both.
 func (r Rules) With(other Rules) Rules {
-	for _, name := range other.Checks {
-		if !slices.Contains(r.Checks, name) {
-			r.Checks = append(slices.Clip(r.Checks), name)
-		}
-	}
+	r.Checks = distinct.Of(append(slices.Clip(r.Checks), other.Checks...)...).Values()
 	r.Approvals = max(r.Approvals, other.Approvals)
 	r.CodeOwners = r.CodeOwners || other.CodeOwners
 	r.Resolve = r.Resolve || other.Resolve

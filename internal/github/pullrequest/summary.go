@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/distinct"
 )
 
 // Values of Summary.Checks.
@@ -77,12 +78,9 @@ type Evidence struct {
 func Summarize(e Evidence) Summary {
 	s := Summary{Failing: []string{}, Blockers: []string{}, MergeState: e.PullRequest.MergeState, UnreadChecks: e.Unread}
 	pending := 0
+	s.Failing = append(s.Failing, e.named(failing)...)
 	for _, c := range e.Checks {
 		switch c.verdict() {
-		case failing:
-			if !slices.Contains(s.Failing, c.Name) {
-				s.Failing = append(s.Failing, c.Name)
-			}
 		case pendingVerdict:
 			pending++
 		}
@@ -275,24 +273,25 @@ func (e Evidence) unexplained() string {
 
 // named returns the names of the checks with a verdict, each once.
 func (e Evidence) named(v verdict) []string {
-	var names []string
+	var names distinct.List[string]
 	for _, c := range e.Checks {
-		if c.verdict() == v && !slices.Contains(names, c.Name) {
-			names = append(names, c.Name)
+		if c.verdict() == v {
+			names.Add(c.Name)
 		}
 	}
-	return names
+	return names.Values()
 }
 
 // required returns the names of the checks with a verdict that a rule requires.
 func (e Evidence) required(v verdict) []string {
-	var names []string
+	rules := distinct.Of(e.PullRequest.Rules.Checks...)
+	var names distinct.List[string]
 	for _, c := range e.Checks {
-		if c.verdict() == v && (c.Required || slices.Contains(e.PullRequest.Rules.Checks, c.Name)) && !slices.Contains(names, c.Name) {
-			names = append(names, c.Name)
+		if c.verdict() == v && (c.Required || rules.Has(c.Name)) {
+			names.Add(c.Name)
 		}
 	}
-	return names
+	return names.Values()
 }
 
 // absent returns the names of the required checks that have not been reported.
@@ -300,9 +299,13 @@ func (e Evidence) absent() []string {
 	if !e.Complete {
 		return nil
 	}
+	var reported distinct.List[string]
+	for _, c := range e.Checks {
+		reported.Add(c.Name)
+	}
 	var names []string
 	for _, name := range e.PullRequest.Rules.Checks {
-		if !slices.ContainsFunc(e.Checks, func(c Check) bool { return c.Name == name }) {
+		if !reported.Has(name) {
 			names = append(names, name)
 		}
 	}

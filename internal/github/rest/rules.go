@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/github/remoteurl"
 )
@@ -25,6 +26,7 @@ func (c *Conn) Rules(ctx context.Context, r remoteurl.Repo, branch string) pullr
 		} `json:"parameters"`
 	}
 	if _, err := c.Get(ctx, c.Endpoint(r, page(1, PerPage), "rules", "branches", branch), &sets); err == nil {
+		var others distinct.List[string]
 		for _, s := range sets {
 			for _, check := range s.Parameters.Checks {
 				found.Checks = append(found.Checks, cleantext.Line(check.Context))
@@ -32,10 +34,11 @@ func (c *Conn) Rules(ctx context.Context, r remoteurl.Repo, branch string) pullr
 			found.Approvals = max(found.Approvals, s.Parameters.Approvals)
 			found.Resolve = found.Resolve || s.Parameters.Resolve
 			found.CodeOwners = found.CodeOwners || s.Parameters.Owners
-			if what := demand(s.Type); what != "" && !slices.Contains(found.Other, what) {
-				found.Other = append(found.Other, what)
+			if what := demand(s.Type); what != "" {
+				others.Add(what)
 			}
 		}
+		found.Other = others.Values()
 	}
 	var protected struct {
 		Protection struct {

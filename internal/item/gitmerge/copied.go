@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/merge/references"
 	"github.com/copse-dev/copse/internal/item/renumbered"
@@ -196,11 +197,13 @@ func (r *Repo) originals(ctx context.Context, made []*commit, extra []string) (m
 		if err != nil {
 			return nil, err
 		}
+		all := distinct.Of(found[c]...)
 		for _, hash := range known {
-			if hash != "" && !slices.Contains(found[c], hash) {
-				found[c] = append(found[c], hash)
+			if hash != "" {
+				all.Add(hash)
 			}
 		}
+		found[c] = all.Values()
 	}
 	return found, nil
 }
@@ -383,20 +386,20 @@ func (c *copiedCommit) want(names []string) {
 
 // wantReferences asks for the items that the changed ones refer to.
 func (c *copiedCommit) wantReferences() {
-	var names []string
+	var names distinct.List[string]
 	for _, change := range c.changes[1:] {
 		for name, text := range change.After {
 			for _, id := range references.Numbers(name, text) {
 				for _, directory := range []string{merge.ItemsDir, merge.TrashDir} {
 					name := fmt.Sprintf("%s/%d.md", directory, id)
-					if _, read := c.changes[0].After[name]; !read && !slices.Contains(names, name) {
-						names = append(names, name)
+					if _, read := c.changes[0].After[name]; !read {
+						names.Add(name)
 					}
 				}
 			}
 		}
 	}
-	c.want(names)
+	c.want(names.Values())
 }
 
 // files calls do with each file that is wanted.

@@ -2,9 +2,9 @@ package gitmerge
 
 import (
 	"context"
-	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/ticfile"
@@ -28,18 +28,17 @@ func (r *Repo) Retitled(ctx context.Context) func(created string, ids [2]item.ID
 		if err != nil {
 			return false // without history, two stay two
 		}
-		known := []string{titles[0]}
-		for more := true; more; {
-			more = false
-			for _, e := range edits {
-				for i, title := range e {
-					if slices.Contains(known, title) && !slices.Contains(known, e[1-i]) {
-						known, more = append(known, e[1-i]), true
-					}
-				}
+		next := map[string][]string{} // the titles before and after each title
+		for _, e := range edits {
+			next[e[0]], next[e[1]] = append(next[e[0]], e[1]), append(next[e[1]], e[0])
+		}
+		known := distinct.Of(titles[0])
+		for i := 0; i < known.Len(); i++ {
+			for _, title := range next[known.Values()[i]] {
+				known.Add(title)
 			}
 		}
-		return slices.Contains(known, titles[1])
+		return known.Has(titles[1])
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/item/ticfile"
@@ -107,14 +108,15 @@ func Unmerged(id item.ID, text string) (it item.Item, ok bool) {
 	}
 	if !slices.Equal(ours.Labels, theirs.Labels) {
 		it.Labels = nil
+		ourLabels, theirLabels := distinct.Of(ours.Labels...), distinct.Of(theirs.Labels...)
 		for _, label := range ours.Labels {
-			if !slices.Contains(theirs.Labels, label) {
+			if !theirLabels.Has(label) {
 				label += " (ours)"
 			}
 			it.Labels = append(it.Labels, label)
 		}
 		for _, label := range theirs.Labels {
-			if !slices.Contains(ours.Labels, label) {
+			if !ourLabels.Has(label) {
 				it.Labels = append(it.Labels, label+" (theirs)")
 			}
 		}
@@ -134,12 +136,7 @@ func Unmerged(id item.ID, text string) (it item.Item, ok bool) {
 	if len(differences) > 0 {
 		it.Description = strings.Join(differences, "\n\n")
 	}
-	it.Comments = slices.Clone(ours.Comments)
-	for _, c := range theirs.Comments {
-		if !slices.Contains(ours.Comments, c) {
-			it.Comments = append(it.Comments, c)
-		}
-	}
+	it.Comments = append(slices.Clone(ours.Comments), distinct.Without(theirs.Comments, ours.Comments)...)
 	return it, true
 }
 

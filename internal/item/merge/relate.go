@@ -3,6 +3,7 @@ package merge
 import (
 	"slices"
 
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/merge/fields"
 	"github.com/copse-dev/copse/internal/item/merge/match"
@@ -74,8 +75,9 @@ func (m *merger) relationsOf(e *entry, v *match.Version) relations {
 			r.parent = k
 		}
 	}
+	known := distinct.Of(r.dependsOn...)
 	for _, id := range e.Base.Item.DependsOn {
-		if k := m.Meaning(e.Base, id); !slices.Contains(r.dependsOn, k) && m.revived(k, v.Side) {
+		if k := m.Meaning(e.Base, id); m.revived(k, v.Side) && known.Add(k) {
 			r.dependsOn = append(r.dependsOn, k)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/item"
 )
 
@@ -81,16 +82,16 @@ const maxFormer = 100
 // numbers included, the latest first. records are sorted, as those of [Parse] and [Union] are.
 func Of(records []Record, id item.ID, created string) []Record {
 	var found []Record
-	numbers := []item.ID{id}
-	for i := 0; i < len(numbers); i++ {
-		at, _ := slices.BinarySearchFunc(records, numbers[i], func(r Record, to item.ID) int { return cmp.Compare(r.To, to) })
+	numbers := distinct.Of(id)
+	for i := 0; i < numbers.Len(); i++ {
+		now := numbers.Values()[i]
+		at, _ := slices.BinarySearchFunc(records, now, func(r Record, to item.ID) int { return cmp.Compare(r.To, to) })
 		for _, r := range records[at:] {
-			if r.To != numbers[i] || len(found) == maxFormer {
+			if r.To != now || len(found) == maxFormer {
 				break
 			}
-			if r.Created == created && !slices.Contains(numbers, r.From) {
+			if r.Created == created && numbers.Add(r.From) {
 				found = append(found, r)
-				numbers = append(numbers, r.From)
 			}
 		}
 	}

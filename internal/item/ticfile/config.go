@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/yamlmap"
 )
@@ -20,6 +22,15 @@ const (
 	keyIterations       = "iterations"
 	keyNextID           = "next_id"
 	keyDoneStatuses     = "done_statuses"
+)
+
+// maxChoices is the maximum number of types, and of statuses, and maxChoicesSize their size in bytes:
+// each item is compared with them, and messages list them.
+const (
+	maxChoices     = 1000
+	maxChoicesSize = 64 << 10
+	// maxListed is the number of characters of the statuses in a message of which a file can have many.
+	maxListed = 1000
 )
 
 // backendLocal is the only backend that is served.
@@ -100,9 +111,14 @@ func parseConfig(text string) (*Config, error) {
 			return nil, fmt.Errorf("is not the configuration of a tic project: it has no %s", key)
 		}
 	}
+	for _, key := range []string{keyTypes, keyStatuses, keyDoneStatuses} {
+		if list := r.list(key); len(list) > maxChoices || len(strings.Join(list, "")) > maxChoicesSize {
+			return nil, fmt.Errorf("has too many %s; at most %d, with %d KiB together, are allowed", key, maxChoices, maxChoicesSize>>10)
+		}
+	}
 	for _, status := range c.values.DoneStatuses {
 		if !slices.Contains(c.values.Statuses, status) {
-			c.problems = append(c.problems, fmt.Sprintf("has the %s %q, which is not one of the statuses: %s", keyDoneStatuses, status, strings.Join(c.values.Statuses, ", ")))
+			c.problems = append(c.problems, fmt.Sprintf("has the %s %q, which is not one of the statuses: %s", keyDoneStatuses, status, cleantext.Cut(strings.Join(c.values.Statuses, ", "), maxListed)))
 		}
 	}
 	return c, nil
@@ -229,7 +245,7 @@ func MergeConfig(text string) (*Config, error) {
 		{keyStatuses, ours.values.Statuses, theirs.values.Statuses, len(ours.values.Statuses) - 1}, // the last means done
 		{keyIterations, ours.values.Iterations, theirs.values.Iterations, len(ours.values.Iterations)},
 	} {
-		missing := slices.DeleteFunc(slices.Clone(list.theirs), func(s string) bool { return slices.Contains(list.ours, s) })
+		missing := distinct.Without(list.theirs, list.ours)
 		if len(missing) == 0 {
 			continue
 		}

@@ -64,21 +64,23 @@ func TestConfigErrors(t *testing.T) {
 	t.Parallel()
 	const good = "types: [a]\nstatuses: [b]\n"
 	for text, want := range map[string]string{
-		"":                                      "is empty; restore it, or remove it and initialize the project again",
-		"\ufeff \n":                             "is empty; restore it, or remove it and initialize the project again",
-		"# nothing":                             "is not the configuration of a tic project: it has no types",
-		"hello":                                 "is not usable YAML: it is not a mapping; write lines `key: value`; correct it",
-		"a: [":                                  "is not usable YAML: line 1: sequence end token ']' not found; correct it",
-		"next_id: 1\nversion: 3":                "is not the configuration of a tic project: it has no types",
-		"types: [a]\n":                          "is not the configuration of a tic project: it has no statuses",
-		"types: a\nstatuses: [b]\n":             "has a types that is not a list of strings",
-		"types: []\nstatuses: [b]\n":            "is not the configuration of a tic project: it has no types",
-		good + "backend: github\n":              `has the backend "github", and copse reads only "local"; to use copse instead of that backend, set "backend: local"`,
-		good + "next_id: x\n":                   "has a next_id that is not a whole number",
-		good + "next_id: -1\n":                  "has a next_id that is not a whole number",
-		good + "next_id: 1e3\n":                 "has a next_id that is not a whole number",
-		good + "backend: [x]\n":                 "has a backend that is not text",
-		"<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n": "has merge conflict markers; run `copse item doctor --repair`",
+		"":                           "is empty; restore it, or remove it and initialize the project again",
+		"\ufeff \n":                  "is empty; restore it, or remove it and initialize the project again",
+		"# nothing":                  "is not the configuration of a tic project: it has no types",
+		"hello":                      "is not usable YAML: it is not a mapping; write lines `key: value`; correct it",
+		"a: [":                       "is not usable YAML: line 1: sequence end token ']' not found; correct it",
+		"next_id: 1\nversion: 3":     "is not the configuration of a tic project: it has no types",
+		"types: [a]\n":               "is not the configuration of a tic project: it has no statuses",
+		"types: a\nstatuses: [b]\n":  "has a types that is not a list of strings",
+		"types: []\nstatuses: [b]\n": "is not the configuration of a tic project: it has no types",
+		good + "backend: github\n":   `has the backend "github", and copse reads only "local"; to use copse instead of that backend, set "backend: local"`,
+		good + "next_id: x\n":        "has a next_id that is not a whole number",
+		good + "next_id: -1\n":       "has a next_id that is not a whole number",
+		good + "next_id: 1e3\n":      "has a next_id that is not a whole number",
+		good + "backend: [x]\n":      "has a backend that is not text",
+		good + "done_statuses: [" + strings.Repeat("b,", 1001) + "]":                               "has too many done_statuses; at most 1000, with 64 KiB together, are allowed",
+		"types:" + strings.Repeat("\n  - "+strings.Repeat("a", 100), 700) + "\nstatuses:\n  - b\n": "has too many types; at most 1000, with 64 KiB together, are allowed",
+		"<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n":                                                    "has merge conflict markers; run `copse item doctor --repair`",
 	} {
 		if _, err := ticfile.ParseConfig(text); err == nil || err.Error() != want {
 			t.Errorf("%q gives %v, want %s", text, err, want)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -169,17 +170,17 @@ func (s *Sources) resolve(from string, st statement) ([]string, error) {
 
 // candidates returns the possible names of the justfile of a module in a directory.
 func (s *Sources) candidates(dir string) []string {
-	names := []string{path.Join(dir, "mod.just"), path.Join(dir, "justfile"), path.Join(dir, ".justfile")}
+	names := distinct.Of(path.Join(dir, "mod.just"), path.Join(dir, "justfile"), path.Join(dir, ".justfile"))
 	entries, err := s.root.ReadDir(dir)
 	if err != nil {
-		return names
+		return names.Values()
 	}
 	for _, e := range entries {
-		if name := path.Join(dir, e.Name()); IsJustfile(e.Name()) && !slices.Contains(names, name) {
-			names = append(names, name)
+		if IsJustfile(e.Name()) {
+			names.Add(path.Join(dir, e.Name()))
 		}
 	}
-	return names
+	return names.Values()
 }
 
 // existing omits the names of files that do not exist.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/branch/source"
 	"github.com/copse-dev/copse/internal/branch/source/pulllist"
+	"github.com/copse-dev/copse/internal/distinct"
 )
 
 // Reader reads the stacks.
@@ -46,16 +47,18 @@ func Stacks(list pulllist.List) source.Record {
 		return cmp.Or(cmp.Compare(a.Stack.ID, b.Stack.ID), cmp.Compare(a.Stack.Position, b.Stack.Position))
 	})
 	var record source.Record
+	var trunks distinct.List[string]
 	for i, p := range members {
 		parent := p.Stack.Base
 		if i > 0 && members[i-1].Stack.ID == p.Stack.ID {
 			parent = members[i-1].Head
-		} else if !heads[parent] && !slices.Contains(record.Trunks, parent) {
-			record.Trunks = append(record.Trunks, parent)
+		} else if !heads[parent] {
+			trunks.Add(parent)
 		}
 		if parent != p.Head {
 			record.Edges = append(record.Edges, source.Edge{Child: p.Head, Parent: parent, PR: p.Number})
 		}
 	}
+	record.Trunks = trunks.Values()
 	return record
 }

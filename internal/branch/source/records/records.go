@@ -31,6 +31,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch/source/upstream"
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/git"
 )
 
@@ -102,13 +103,13 @@ func (r *Records) order() []string {
 	if r.o.First == nil {
 		return names
 	}
-	var order []string
+	var order distinct.List[string]
 	for _, name := range append(r.o.First(), names...) {
-		if slices.Contains(names, name) && !slices.Contains(order, name) {
-			order = append(order, name)
+		if slices.Contains(names, name) {
+			order.Add(name)
 		}
 	}
-	return order
+	return order.Values()
 }
 
 // OwnFirst reports whether twig's state takes precedence over all records.

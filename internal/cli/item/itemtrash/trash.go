@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/input"
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
@@ -130,23 +130,22 @@ func removed(n int) string {
 
 // chosenOf returns the given numbers, or those of all deleted items.
 func chosenOf(deleted []storage.Trashed, args []string) ([]item.ID, error) {
-	var ids []item.ID
 	if len(args) == 0 {
+		var ids []item.ID
 		for _, it := range deleted {
 			ids = append(ids, it.ID)
 		}
 		return ids, nil
 	}
+	var named distinct.List[item.ID]
 	for _, arg := range args {
 		id, err := itemcmd.ParseID(arg)
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
+		named.Add(id)
 	}
-	return ids, nil
+	return named.Values(), nil
 }
 
 // confirmPurge shows the items to remove, and asks.

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/itemdir"
@@ -130,6 +132,9 @@ func (c check) trash(copies []item.Warning) ([]item.Warning, error) {
 	return found, nil
 }
 
+// maxListed is the number of characters of the possible values in the problem of an item.
+const maxListed = 1000
+
 // checkItem returns the problems of a readable item.
 func checkItem(config item.Config, find relation.Lookup, cycles relation.Cycles, it *item.Summary) []string {
 	var problems []string
@@ -142,7 +147,7 @@ func checkItem(config item.Config, find relation.Lookup, cycles relation.Cycles,
 		{"priority", it.Priority, item.Priorities()},
 	} {
 		if len(field.valid) > 0 && !slices.Contains(field.valid, field.value) {
-			problems = append(problems, fmt.Sprintf("has the %s %q, which is not one of %s", field.name, field.value, strings.Join(field.valid, ", ")))
+			problems = append(problems, fmt.Sprintf("has the %s %q, which is not one of %s", field.name, field.value, cleantext.Cut(strings.Join(field.valid, ", "), maxListed)))
 		}
 	}
 	for _, id := range dangling(find, it) {
@@ -158,16 +163,16 @@ func checkItem(config item.Config, find relation.Lookup, cycles relation.Cycles,
 
 // dangling returns the referenced items that do not exist.
 func dangling(find relation.Lookup, it *item.Summary) []item.ID {
-	var missing []item.ID
+	var missing distinct.List[item.ID]
 	for _, id := range append([]item.ID{it.Parent}, it.DependsOn...) {
-		if id == 0 || slices.Contains(missing, id) {
+		if id == 0 || missing.Has(id) {
 			continue
 		}
 		if _, err := find(id); item.IsNotFound(err) {
-			missing = append(missing, id)
+			missing.Add(id)
 		}
 	}
-	return missing
+	return missing.Values()
 }
 
 // copies returns a warning for each item that has two files: another in the trash, or

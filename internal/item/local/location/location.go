@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/rooted"
 )
@@ -153,10 +154,11 @@ func (p Search) directories() []string {
 			}
 		}
 	}
+	all := distinct.Of(list...)
 	for _, root := range []string{p.Root, p.Main} {
-		if root != "" && !slices.Contains(list, root) {
-			list = append(list, root)
+		if root != "" {
+			all.Add(root)
 		}
 	}
-	return list
+	return all.Values()
 }

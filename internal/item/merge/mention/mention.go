@@ -3,9 +3,9 @@
 package mention
 
 import (
-	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/merge/fields"
 	"github.com/copse-dev/copse/internal/lazyregexp"
@@ -46,7 +46,7 @@ func Renumber(text string, known []string, numbers map[string]string) string {
 	if len(numbers) == 0 {
 		return text
 	}
-	lines := strings.Split(text, "\n")
+	lines, same := strings.Split(text, "\n"), distinct.Of(known...)
 	fenced := false
 	for i, line := range lines {
 		trimmed := strings.TrimLeft(line, " ")
@@ -54,7 +54,7 @@ func Renumber(text string, known []string, numbers map[string]string) string {
 			fenced = !fenced
 			continue
 		}
-		if !fenced && !slices.Contains(known, line) {
+		if !fenced && !same.Has(line) {
 			lines[i] = renumberLine(line, numbers)
 		}
 	}

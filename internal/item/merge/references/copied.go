@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/merge/match"
@@ -132,12 +133,13 @@ func (f *copied) corrections() item.Item {
 	dependencies := f.mistakes("depends on", func(it *item.Item) []item.ID { return it.DependsOn })
 	it.Parent = f.right(it.Parent, parents)
 	dependsOn := it.DependsOn
-	it.DependsOn = nil
+	var right distinct.List[item.ID]
 	for _, id := range dependsOn {
-		if id = f.right(id, dependencies); id != 0 && !slices.Contains(it.DependsOn, id) {
-			it.DependsOn = append(it.DependsOn, id)
+		if id = f.right(id, dependencies); id != 0 {
+			right.Add(id)
 		}
 	}
+	it.DependsOn = right.Values()
 	if f.settle("text", 0) {
 		f.texts(&it)
 	}
@@ -164,9 +166,10 @@ type mistake struct {
 // mistakes returns what the copy took over wrongly.
 func (f *copied) mistakes(kind string, of func(*item.Item) []item.ID) []mistake {
 	var list []mistake
+	original := distinct.Of(of(&f.e.Base.Item)...)
 	for _, number := range of(&f.e.Ours.Item) {
 		meant, is := f.ours.Numbers[number], f.base.Numbers[number]
-		if number == 0 || meant == nil || !slices.Contains(of(&f.e.Base.Item), number) {
+		if number == 0 || meant == nil || !original.Has(number) {
 			continue
 		}
 		if had(f.sides[0], f.before, of, number, meant) || had(f.sides[1], f.onto, of, number, is) {
@@ -210,8 +213,9 @@ func (f *copied) texts(it *item.Item) {
 	added := addedLines(f.e.Ours.Item.Description, before.Description, onto.Description)
 	it.Description = mention.Renumber(it.Description, linesBut(it.Description, added), moved.Since(f.e.Ours.Item.Updated))
 	it.Comments = slices.Clone(it.Comments)
+	ours, older := distinct.Of(f.e.Ours.Item.Comments...), distinct.Of(append(slices.Clone(before.Comments), onto.Comments...)...)
 	for i, c := range it.Comments {
-		if slices.Contains(f.e.Ours.Item.Comments, c) && !slices.Contains(before.Comments, c) && !slices.Contains(onto.Comments, c) {
+		if ours.Has(c) && !older.Has(c) {
 			it.Comments[i].Body = mention.Renumber(c.Body, nil, moved.Since(c.Date))
 		}
 	}
@@ -248,5 +252,5 @@ func addedLines(text string, others ...string) []string {
 
 // linesBut returns the lines of a text without those in a list.
 func linesBut(text string, list []string) []string {
-	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return slices.Contains(list, line) })
+	return distinct.Without(strings.Split(text, "\n"), list)
 }

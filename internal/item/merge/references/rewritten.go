@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/merge/match"
@@ -116,25 +117,26 @@ func (m *follower) follow(e *match.Entry, moved mention.Moves) item.Item {
 	if to, ok := stale[it.Parent]; ok && it.Parent == e.Ours.Item.Parent && m.madeBy(e, it.Parent) {
 		it.Parent = to
 	}
-	it.DependsOn = nil
+	made := distinct.Of(e.Ours.Item.DependsOn...)
+	var dependsOn distinct.List[item.ID]
 	for _, id := range e.Theirs.Item.DependsOn {
-		if to, ok := stale[id]; ok && slices.Contains(e.Ours.Item.DependsOn, id) && m.madeBy(e, id) {
+		if to, ok := stale[id]; ok && made.Has(id) && m.madeBy(e, id) {
 			if id = to; id == 0 {
 				continue
 			}
 		}
-		if !slices.Contains(it.DependsOn, id) {
-			it.DependsOn = append(it.DependsOn, id)
-		}
+		dependsOn.Add(id)
 	}
+	it.DependsOn = dependsOn.Values()
 	var before item.Item
 	if e.Base != nil {
 		before = e.Base.Item
 	}
 	it.Description = mention.Renumber(it.Description, linesBut(it.Description, addedLines(e.Ours.Item.Description, before.Description)), moved.Since(e.Ours.Item.Updated))
 	it.Comments = slices.Clone(it.Comments)
+	ours, older := distinct.Of(e.Ours.Item.Comments...), distinct.Of(before.Comments...)
 	for i, c := range it.Comments {
-		if slices.Contains(e.Ours.Item.Comments, c) && !slices.Contains(before.Comments, c) {
+		if ours.Has(c) && !older.Has(c) {
 			it.Comments[i].Body = mention.Renumber(c.Body, nil, moved.Since(c.Date))
 		}
 	}
