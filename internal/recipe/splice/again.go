@@ -128,32 +128,51 @@ func (r *recipe) uses(lines [][]any) bool {
 	return r.positional() || len(r.environment()) > 0 || slices.ContainsFunc(lines, func(line []any) bool { return len(r.mentioned(line)) > 0 })
 }
 
-// shellName returns the name of the POSIX shell that runs the recipe, "" if another program does.
+// shellName returns the name of the POSIX shell that runs the recipe, also behind another program such as
+// env, and "" if none does.
 func (r *recipe) shellName() string {
-	switch {
-	case r.isScript() && !r.posixScript(), !r.isScript() && !r.module.shell():
-		return ""
-	case !r.isScript() && r.module.Settings.Shell != nil:
-		return path.Base(r.module.Settings.Shell.Command)
-	case r.isScript():
-		for _, name := range []string{"zsh", "mksh", "ksh"} { // the others are alike
-			if strings.Contains(text(r.Body[0]), name) || r.interpreter(name) {
-				return name
-			}
-		}
-		return "bash"
+	if r.shells != nil {
+		return *r.shells
 	}
-	return "sh"
+	name := r.findShell()
+	r.shells = &name
+	return name
 }
 
-// interpreter reports whether an attribute of the recipe names a program.
-func (r *recipe) interpreter(name string) bool {
-	return slices.ContainsFunc(r.Attributes, func(a any) bool {
+func (r *recipe) findShell() string {
+	if !r.isScript() {
+		c := r.module.Settings.Shell
+		if c == nil {
+			if r.module.shell() {
+				return "sh"
+			}
+			return ""
+		}
+		return shellIn(append([]string{c.Command}, c.Arguments...))
+	}
+	for _, a := range r.Attributes {
 		fields, _ := a.(map[string]any)
 		script, _ := fields["script"].(map[string]any)
-		command, _ := script["command"].(string)
-		return path.Base(command) == name
-	})
+		if name, ok := script["command"].(string); ok {
+			args, _ := script["arguments"].([]any)
+			c := command{Command: name}.with(args)
+			return shellIn(append([]string{c.Command}, c.Arguments...))
+		}
+	}
+	if len(r.Body) > 0 && strings.HasPrefix(text(r.Body[0]), "#!") {
+		return shellIn(strings.Fields(text(r.Body[0])[2:]))
+	}
+	return "sh" // unless a setting that the dump does not have selects another program
+}
+
+// shellIn returns the name of the first POSIX shell in words, "" if there is none.
+func shellIn(words []string) string {
+	for _, word := range words {
+		if posix(word) {
+			return strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe")
+		}
+	}
+	return ""
 }
 
 // reads reports whether a fragment of a body, or an expression, has such a command.

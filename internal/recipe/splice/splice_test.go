@@ -112,7 +112,13 @@ func TestSplice(t *testing.T) {
 		{"set positional-arguments\nr x:\n  @git log --grep=\"a $1\" -1 || true\n  @ls -- \"$1\" \"a/$1.b\" || env A=\"$1\" ls \"$HOME\" \"$1\" || true", false},
 		{"r x:\n  @ls {{ if x == '' { '' } else if x == 'a' { '-l ' + quote(x) } else { quote(x) } }} {{quote('a/' + x)}} {{quote(f'{{x}}.b')}} {{quote(x / 'b')}} || true", false},
 		{"r $x:\n  @echo a\n  @awk '{ print ENVIRON[\"x\"] }' justfile\n  @just s\ns:\n  @echo b", false},
+		{"set positional-arguments\nset shell := ['/usr/bin/env', 'bash', '-c']\nr x:\n  @echo \"a $1\"", false},
+		{"[script]\nr $x:\n  echo \"a $x\"", false},
 		// Spliced.
+		{"set positional-arguments\nset shell := ['/usr/bin/env', 'bash', '-c']\nr x:\n  @echo $(( $1 ))", true},
+		{"r $x:\n  #!/usr/bin/env -S nice bash\n  tool -c \"$x\"", true},
+		{"[script]\nr $x:\n  tool -c \"$x\"", true},
+		{"[script('nice', 'bash')]\nr $x:\n  tool -c \"$x\"", true},
 		{"set positional-arguments\nr x:\n  @git rebase --exec \"echo $1\" HEAD", true},
 		{"r x:\n  @uv run bash -c {{quote(x)}} || direnv exec . fish -c {{quote(x)}}", true},
 		{"r x:\n  @tool {{quote('a ' + x)}}", true},

@@ -50,6 +50,8 @@ type Script struct {
 
 // script is what is known about a script.
 type script struct {
+	shell     string
+	files     []*syntax.File // the script, and those inside its constants
 	functions map[string]bool
 	origins   origins
 	// inserted is the first reason why a value is evaluated where it is inserted, and variables the one
@@ -66,11 +68,10 @@ type script struct {
 // evaluates variables with values; both are "" if it does not. The script can read the files that
 // the whole recipe writes.
 func (from Script) Evaluates(written Files) (inserted, variables string) {
-	s, file := from.parse()
+	s, file := from.parse(written)
 	if file == nil {
 		return Unparsed, Unparsed
 	}
-	s.written = written
 	walk(file, func(n syntax.Node, around []syntax.Node) {
 		if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
 			if name, _ := word(call.Args[0]); s.functions[name] {
@@ -78,28 +79,23 @@ func (from Script) Evaluates(written Files) (inserted, variables string) {
 			}
 		}
 	})
-	walk(file, s.node)
+	for _, file := range s.files {
+		walk(file, s.node)
+	}
 	return s.inserted, s.variables
 }
 
 // parse returns a script with its functions and variables, and no file if it is too long, or not a script.
-func (from Script) parse() (*script, *syntax.File) {
+func (from Script) parse(written Files) (*script, *syntax.File) {
 	text := from.Text
 	if len(text) > MaxScript || strings.Count(text, "(")+strings.Count(text, "{")+strings.Count(text, "[")+strings.Count(text, "`") > MaxNesting {
 		return nil, nil
 	}
 	s := &script{
-		functions: map[string]bool{}, exports: len(from.Exported) > 0,
+		shell: from.Shell, written: written, functions: map[string]bool{}, exports: len(from.Exported) > 0,
 		other: !slices.Contains([]string{"sh", "bash", "dash", "ash"}, from.Shell),
 	}
-	variant := syntax.LangBash
-	switch from.Shell {
-	case "zsh":
-		variant = syntax.LangZsh
-	case "ksh", "mksh":
-		variant = syntax.LangMirBSDKorn
-	}
-	file, err := syntax.NewParser(syntax.Variant(variant)).Parse(strings.NewReader(text), "")
+	file, err := s.parser().Parse(strings.NewReader(text), "")
 	if err != nil {
 		return nil, nil
 	}
@@ -108,8 +104,21 @@ func (from Script) parse() (*script, *syntax.File) {
 			s.functions[f.Name.Value] = true
 		}
 	})
-	s.trace(file, from)
+	s.begin(from)
+	s.files = append([]*syntax.File{file}, s.nested(file)...)
+	s.trace()
 	return s, file
+}
+
+func (s *script) parser() *syntax.Parser {
+	variant := syntax.LangBash
+	switch s.shell {
+	case "zsh":
+		variant = syntax.LangZsh
+	case "ksh", "mksh":
+		variant = syntax.LangMirBSDKorn
+	}
+	return syntax.NewParser(syntax.Variant(variant))
 }
 
 // walk calls do with every node of a file, and with the nodes around it, of which it is the last.
@@ -277,7 +286,10 @@ func (s *script) call(words []*syntax.Word, around []syntax.Node) {
 	switch {
 	case !literal, name == "", programs.Builtin(base), programs.Evaluates(base):
 		s.content(nodes(words)...)
-		s.evaluator(args, around)
+		s.evaluator(words, around)
+		if s.exports && programs.Evaluates(base) && slices.ContainsFunc(args, expands) {
+			s.evaluates(s.origins.all, evaluated)
+		}
 	case programs.Interprets(base):
 		s.interpreter(base, args, around)
 	case base == "command" && strings.EqualFold(first(args), "-v"): // prints what the others are
@@ -296,12 +308,41 @@ func (s *script) call(words []*syntax.Word, around []syntax.Node) {
 	}
 }
 
+// expands reports whether a word is a constant with a dollar sign, for a program that expands it.
+func expands(w *syntax.Word) bool {
+	text, literal := word(w)
+	return literal && strings.Contains(text, "$")
+}
+
 // evaluator examines the input of an evaluator, and the files that its arguments name.
 func (s *script) evaluator(args []*syntax.Word, around []syntax.Node) {
 	s.evaluates(s.input(around), evaluated)
 	for _, arg := range args {
 		s.evaluates(s.file(arg), evaluated)
 	}
+}
+
+// nested returns the scripts among the arguments of commands such as trap, which the shell parses again.
+func (s *script) nested(file *syntax.File) (files []*syntax.File) {
+	walk(file, func(n syntax.Node, _ []syntax.Node) {
+		call, ok := n.(*syntax.CallExpr)
+		if !ok || len(call.Args) == 0 || !programs.Builtin(call.Args[0].Lit()) {
+			return
+		}
+		for _, arg := range call.Args[1:] {
+			text, literal := word(arg)
+			if !literal || !strings.Contains(text, "$") {
+				continue
+			}
+			inner, err := s.parser().Parse(strings.NewReader(text), "")
+			if err != nil {
+				s.evaluates(s.origins.all, evaluated)
+				continue
+			}
+			files = append(append(files, inner), s.nested(inner)...)
+		}
+	})
+	return files
 }
 
 func nodes(words []*syntax.Word) []syntax.Node {

@@ -10,7 +10,16 @@ import (
 )
 
 // printers print variables that they do not name.
-var printers = []string{"env", "printenv", "set", "export", "declare", "typeset", "local", "readonly"}
+var printers = []string{"set", "export", "declare", "typeset", "local", "readonly"}
+
+// mentionsEnvironment reports whether a word is, or names, what prints the environment.
+func mentionsEnvironment(w *syntax.Word) bool {
+	text, _ := word(w)
+	return strings.Contains(strings.ToLower(text), "env")
+}
+
+// unknownFile is the name of a file that a variable has.
+const unknownFile = "$"
 
 // output returns what a node can print, if it is a command, and what it gives to a command, if it is a
 // redirection.
@@ -20,7 +29,7 @@ func (s *script) output(n syntax.Node) (out contents) {
 		case *syntax.CallExpr:
 			if len(n.Args) > 0 {
 				name, _ := word(n.Args[0])
-				if s.functions[name] || slices.Contains(printers, path.Base(name)) {
+				if s.functions[name] || slices.Contains(printers, path.Base(name)) || slices.ContainsFunc(n.Args, mentionsEnvironment) {
 					out.add(s.origins.all)
 				}
 			}
@@ -88,8 +97,12 @@ func Union(one, other Files) Files {
 func (s *script) file(w *syntax.Word) contents {
 	name, literal := word(w)
 	switch {
-	case !literal:
-		return contents{}
+	case !literal: // it can be any of them
+		var all contents
+		for _, c := range s.written {
+			all.add(c)
+		}
+		return all
 	case strings.HasPrefix(name, "/proc/"):
 		return s.origins.all // it can be the environment
 	}
@@ -98,7 +111,7 @@ func (s *script) file(w *syntax.Word) contents {
 
 // Writes returns the files into which a script writes a value, or a variable that can have one.
 func (from Script) Writes() Files {
-	s, file := from.parse()
+	s, file := from.parse(nil)
 	if file == nil {
 		return nil
 	}
@@ -147,7 +160,10 @@ func (s *script) write(out contents, around []syntax.Node, names ...*syntax.Word
 	for _, w := range names {
 		name, literal := word(w)
 		name = strings.TrimPrefix(name, "of=")
-		if !literal || name == "" || name == "." || strings.HasPrefix(name, "-") || strings.HasPrefix(name, "/dev/") || out == (contents{}) {
+		if !literal {
+			name = unknownFile
+		}
+		if name == "" || name == "." || strings.HasPrefix(name, "-") || strings.HasPrefix(name, "/dev/") || out == (contents{}) {
 			continue
 		}
 		all := s.written[path.Base(name)]

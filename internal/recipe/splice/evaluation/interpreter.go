@@ -25,6 +25,7 @@ func (s *script) interpreter(base string, args []*syntax.Word, around []syntax.N
 	reads := !found.constant || base == "sh" && slices.ContainsFunc(args, fromInput)
 	if !found.constant {
 		s.evaluates(given, evaluated)
+		s.evaluator(args, nil)
 	}
 	for _, program := range found.programs {
 		s.evaluates(s.written[path.Base(program)], evaluated)

@@ -97,16 +97,21 @@ func (s *script) expansion(p *syntax.ParamExp) contents {
 	return s.variable(p.Param.Value)
 }
 
-// trace finds out what the variables of a script can contain.
-func (s *script) trace(file *syntax.File, from Script) {
-	o := &s.origins
-	o.all = contents{strings.Contains(from.Text, Value), from.Positional || len(from.Exported) > 0}
-	o.names, o.lettered = map[string]contents{"@": {variables: from.Positional}}, map[string]bool{}
-	o.exported = from.Exported
-	if len(s.functions) > 0 {
-		o.names["@"] = o.all
+// begin sets what the variables of a script contain at its start.
+func (s *script) begin(from Script) {
+	s.origins = origins{
+		all:      contents{strings.Contains(from.Text, Value), from.Positional || len(from.Exported) > 0},
+		names:    map[string]contents{"@": {variables: from.Positional}},
+		lettered: map[string]bool{}, exported: from.Exported, unclear: s.other,
 	}
-	o.unclear = s.other
+	if len(s.functions) > 0 {
+		s.origins.names["@"] = s.origins.all
+	}
+}
+
+// trace finds out what the variables of a script can contain.
+func (s *script) trace() {
+	o := &s.origins
 	for rounds := 0; rounds == 0 || !o.unclear; rounds++ {
 		changed := false
 		set := func(name string, c contents) {
@@ -118,7 +123,9 @@ func (s *script) trace(file *syntax.File, from Script) {
 			changed = changed || all != o.names[name]
 			o.names[name] = all
 		}
-		walk(file, func(n syntax.Node, _ []syntax.Node) { s.sets(n, set) })
+		for _, file := range s.files {
+			walk(file, func(n syntax.Node, _ []syntax.Node) { s.sets(n, set) })
+		}
 		if !changed {
 			return
 		}

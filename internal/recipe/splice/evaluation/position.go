@@ -68,7 +68,8 @@ func (s *script) arguments(name string, p programs.Program, args []*syntax.Word,
 			at.option = ""
 			continue
 		case !literal && at.needs > 0 && p.Needs > 0 && at.operand(text):
-			s.evaluates(s.holds(nodes(rest)...), evaluated) // it selects the command
+			s.content(nodes(rest)...) // it selects the command
+			s.evaluates(s.file(arg), evaluated)
 		case !literal, p.Texts && !p.Finds:
 		case p.Finds && len(rest) > 0 && programs.Finder(text):
 			s.call(rest, around)
@@ -79,7 +80,7 @@ func (s *script) arguments(name string, p programs.Program, args []*syntax.Word,
 			if !at.program.Valued(at.option) {
 				return true
 			}
-		case at.needs == 1 && at.option == "" && at.operand(text), strings.HasPrefix(at.option, "--") && programs.TakesCommand(at.option):
+		case at.needs == 1 && at.option == "" && at.operand(text), programs.External(inner) && at.operand(text), strings.HasPrefix(at.option, "--") && programs.TakesCommand(at.option):
 			s.call(args[i:], around) // the command that the program runs
 			return true
 		case p.Needs > 0 && at.needs > 0 && strings.Contains(text, "/"):
@@ -254,6 +255,9 @@ func subcommand(args []*syntax.Word) string {
 		case literal && (text == "-C" || text == "-c" || text == "-R" || text == "--repo"):
 			i++
 		case literal && !strings.HasPrefix(text, "-"):
+			if text == "config" && len(args) > i+1 {
+				return strings.TrimSpace(text + " " + subcommand(args[i+1:]))
+			}
 			return text
 		case !literal && !strings.HasPrefix(lead(args[i]), "-"):
 			return ""

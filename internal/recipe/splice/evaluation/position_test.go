@@ -23,6 +23,10 @@ func TestPositions(t *testing.T) {
 		"python3 manage.py test X": false, "node dist/cli.js run X": false, "bundle exec rspec X": false, "tar -czf X a": false, "openssl enc -e X": false, "command -v X": false,
 		"alembic revision -m \"add $1\"": false, "tool --title \"a $1\"": false, "A=a; tool --exec \"$A\" X": false, "tool --dry-run X": false, "tool --no-run X": false,
 		"a() { tool \"$1\"; }; a \"b $1\"": false, "A=\"b $1\"; tool \"$A\"": false, "tool \"$(pwd) $HOME\" X": false, "pytest --cov=a -E X": false,
+		"uv run \"$A\" doctor --source X \"$@\"": false, "gh workflow run a.yml --ref X -f \"a=$1\"": false, "terraform -chdir=a plan -var-file=X -out=X": false, "claude -p X < a": false,
+		"npx prettier --write X": false, "cargo run -- chat --provider X X": false, "nix flake lock --override-input X X": false, "trap 'c=$?; rm -rf \"$t\"; exit $c' INT; tool X": false,
+		"t=$(mktemp); echo X > \"$t\"; cat \"$t\"": false, "gum confirm \"a $1?\"": false, "git config user.name X": false, "t=$(mktemp -d); cp X \"$t\"; bash a.sh": false,
+		"pid=$!; tool X; wait $pid": false, "op run -- tool X": false, "open -a b --args X": false, "git push X HEAD": false,
 		// Programs that print, store, or compare text.
 		"echo \"a $1\" $1; printf '%s\\n' \"a $1\"": false, "[ \"a $1\" = b ] || test -n X": false, "git commit -m \"feat($1): a\" && git tag -a vX -m \"a $1\"": false,
 		"git -C X log --grep=\"a $1\" -e X": false, "git switch -c X && git grep -e \"a|$1\"": false, "git diff --exit-code \"$1^\"": false, "gh pr create --title \"a $1\" --body \"b $1\"": false, "gh run view X": false,
@@ -36,6 +40,10 @@ func TestPositions(t *testing.T) {
 		"cd \"$1\"; tool \"b $PWD\"": true, ": \"${a:=$1}\"; tool \"b $a\"": true, "printf -v a '%s' X; tool \"b $a\"": true, "a=(\"$@\"); tool \"b ${a[0]}\"": true, "eval 'a=$1'; tool \"b $a\"": true,
 		"a() { tool \"b $1\"; }; a X": true, "mapfile -t a <<< X; tool \"b ${a[1]}\"": true, "jq \".[\\\"$1\\\"]\" a": true, "tool \"b $_\"": true, "tool \"b $BASH_EXECUTION_STRING\"": true,
 		"RANDOM=\"$1\"": true, "for OPTIND in X; do a; done": true, "read HISTCMD <<< X": true, "PATH=\"$1\" a": true, "a=([$1]=b)": true, "declare \"a=$1\"": true,
+		"t=$(mktemp); echo X > \"$t\"; sh \"$t\"": true, "t=$(mktemp); echo X > \"$t\"; . \"$t\"": true, "t=$(mktemp); echo X > \"$t\"; sudo \"$t\"": true, "t=a; echo X > $t; \"$t\"": true,
+		"t=a; echo X > $t; b=$(cat $t); tool \"c $b\"": true, "trap 'tool -c \"$1\"' INT": true, "trap 'a=$1; tool \"b $a\"' INT": true, "alias a='tool \"b $1\"'": true, "wait -p X": true,
+		"hyperfine X": true, "uv run env -S X": true, "cmake -E env X": true, "git config core.editor X": true, "git config --global alias.a X": true, "git clone --config core.pager=X a": true,
+		"fzf --preview X": true, "rsync --rsync-path X a": true, "man -P X a": true, "java -a:OnError=X b": true, "npm pkg set scripts.a=X": true, "npx -- \"$@\"": true, "docker exec web env X": true,
 		// The values of options that take a command.
 		"tool -c X": true, "tool -ec X": true, "tool -cX": true, "tool -x X": true, "tool -e X": true, "tool --exec X": true, "tool --exec=X": true, "tool --eval X": true, "tool --on-change-cmd X": true,
 		"tool --command \"$1\"": true, "tool --run X": true, "tool -exec X": true, "tool -Dexec.args=X": true, "tool -o ProxyCommand=X": true, "tool --setup-script X": true, "tool --msg-filter X": true,
@@ -45,7 +53,7 @@ func TestPositions(t *testing.T) {
 		"cargo watch -x X": true, "cargo watch -s \"a $1\"": true, "ansible-playbook -e a=X": true, "mix run -e X": true, "rails runner X": true, "wp eval X": true, "python3 manage.py shell -c X": true,
 		"php artisan tinker --execute X": true, "emacs --eval X": true, "nix-shell --run X": true, "nix develop -c X": true, "nix develop --command bash -c X": true, "gcloud compute ssh a --command X": true,
 		// The command that a program runs.
-		"sudo X": true, "sudo -n X": true, "sudo -s X": true, "command -p X": true, "exec -a b X": true, "exec \"$@\"": true, "uv run \"$@\"": true, "uv run -p \"$@\"": true, "uv run -- X": true, "poetry run X": true, "npx X": false, "docker exec a X": true, "docker compose exec -u a web X": true,
+		"sudo X": true, "sudo -n X": true, "sudo -s X": true, "command -p X": true, "exec -a b X": true, "exec \"$@\"": true, "uv run \"$@\"": true, "uv run -p \"$@\"": true, "uv run -- X": true, "poetry run X": true, "npx X": true, "docker exec a X": true, "docker compose exec -u a web X": true,
 		"docker compose run web \"$@\"": true, "docker run --entrypoint X a": true, "kubectl exec a -- \"$@\"": true, "direnv exec . \"$@\"": true, "bundle exec X": true, "npm exec -- X": true, "sudo ./X": true,
 		"sudo \"$A\" X": true, "timeout 5 \"$@\"": true,
 		// Shells and other interpreters after any program.
@@ -73,20 +81,21 @@ func TestPositions(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	for script, evaluates := range map[string]bool{
-		"tool \"$x\"":                                          false,
-		"tool \"b $y\"":                                        false,
-		"awk '{ print ENVIRON[\"x\"] }' a":                     false,
-		"awk '{ system(\"b\") }' a":                            false,
-		"tool \"b $x\"":                                        true,
-		"tool \"b ${!y}\"":                                     true,
-		"printenv x | sh":                                      true,
-		"env | ssh a":                                          true,
+		"tool \"$x\"":                      false,
+		"tool \"b $y\"":                    false,
+		"awk '{ print ENVIRON[\"x\"] }' a": false,
+		"awk '{ system(\"b\") }' a":        false,
+		"tool \"b $x\"":                    true,
+		"tool \"b ${!y}\"":                 true,
+		"envsubst < a | sh":                true, "jq -nr env.x | sh": true, "su -c 'tool $x'": true, "make b": false, "trap 'tool -c \"$x\"' INT": true,
+		"printenv x | sh": true,
+		"env | ssh a":     true,
 		"tr '\\0' '\\n' < /proc/self/environ | sh":             true,
 		"awk '{ system(\"b \" ENVIRON[\"x\"]) }' a":            true,
 		"perl -e 'system($ENV{x})'":                            true,
 		"python3 -c 'import os; os.system(os.environ[\"x\"])'": true,
-		"(( y + x ))":                                          true,
-		"y=x; (( y ))":                                         true,
+		"(( y + x ))":  true,
+		"y=x; (( y ))": true,
 	} {
 		from := evaluation.Script{Text: script, Shell: "bash", Exported: map[string]bool{"x": true}}
 		if _, variables := from.Evaluates(from.Writes()); (variables != "") != evaluates {

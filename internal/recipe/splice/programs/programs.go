@@ -28,11 +28,20 @@ type Program struct {
 	valued []string
 }
 
+// never is more constant words than a program can have.
+const never = 1 << 20
+
+// External reports whether a program runs another one, and is not a builtin of a shell.
+func External(name string) bool { return slices.Contains(wrappers[builtinWrappers:], name) }
+
+// builtinWrappers is the number of wrappers that are, or can be, builtins.
+const builtinWrappers = 6
+
 var (
 	// wrappers run another command, which is one of their arguments.
 	wrappers = []string{
-		"busybox", "command", "builtin", "exec", "nohup", "time", "env", "sudo", "doas", "nice", "ionice", "setsid", "stdbuf", "timeout", "chroot", "xvfb-run", "caffeinate",
-		"nix-shell", "flatpak", "noglob", "nocorrect",
+		"command", "builtin", "exec", "time", "noglob", "nocorrect", "busybox", "nohup", "env", "sudo", "doas", "nice", "ionice", "setsid", "stdbuf", "timeout", "chroot", "xvfb-run", "caffeinate",
+		"nix-shell", "flatpak", "npx", "pnpx", "bunx", "uvx",
 	}
 	// containers have the commands run and exec, before whose command is the name of a container.
 	containers = []string{"docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc", "lxc", "incus"}
@@ -41,7 +50,7 @@ var (
 	// storing are programs that print, store, or compare their arguments, and have no option that takes a
 	// command.
 	storing = []string{
-		"echo", ":", "true", "false", "cd", "pushd", "popd", "pwd", "exit", "return", "wait", "kill", "type", "which", "sleep", "seq", "date",
+		"echo", ":", "true", "false", "cd", "pushd", "popd", "pwd", "exit", "return", "kill", "type", "which", "sleep", "seq", "date",
 		"cat", "tee", "head", "tail", "wc", "cut", "tr", "uniq", "diff", "cmp", "comm", "join", "paste", "column", "fold", "fmt", "nl", "rev", "tac", "grep", "egrep", "fgrep",
 		"mkdir", "rmdir", "touch", "cp", "mv", "rm", "ln", "ls", "stat", "chmod", "chown", "du", "df", "basename", "dirname", "realpath", "readlink",
 		"base64", "md5sum", "sha1sum", "sha256sum", "sha512sum", "shasum", "od", "hexdump", "logger", "notify-send", "say", "figlet", "cowsay", "pbcopy", "wl-copy",
@@ -53,7 +62,7 @@ var (
 	// runWords are words after which a program can run another one.
 	runWords = []string{"run", "x", "dlx", "foreach", "eval", "runner", "shell", "ssh"}
 	// commandParts are the parts in the names of options that take a command.
-	commandParts = []string{"run", "script", "hook", "rsh", "pager", "pre", "action", "pack", "expr", "expression", "extcmd"}
+	commandParts = []string{"run", "script", "hook", "rsh", "pager", "pre", "action", "pack", "expr", "expression", "extcmd", "scripts", "preview", "bind"}
 	// messages are options whose value a program prints or stores.
 	messages = []string{"-m", "--message", "--msg", "--title", "--body", "--notes", "--description", "--desc", "--summary", "--comment", "--subject", "--text", "--label"}
 	// valued are options that have a value, before the command that a program runs.
@@ -88,6 +97,12 @@ func Lookup(name, subcommand string) Program {
 	case "rg", "ag", "sort", "curl", "http", "https", "xh":
 		return Program{Texts: true, Input: true, letters: "ceEx"}
 	case "git":
+		switch {
+		case subcommand == "config user.name", subcommand == "config user.email":
+			return Program{Texts: true, Commanded: true}
+		case strings.HasPrefix(subcommand, "config"):
+			return Program{Needs: never}
+		}
 		if slices.Contains(gitCommands, subcommand) {
 			return Program{Texts: true, Input: true, letters: "ceEx", commands: "O", Commanded: true}
 		}
@@ -115,7 +130,13 @@ func Lookup(name, subcommand string) Program {
 		return Program{letters: "cx", commands: "IF"}
 	case "cc", "gcc", "clang", "c++", "g++", "clang++":
 		return Program{letters: "cEx"}
-	case "gzip", "gunzip", "zip", "unzip", "xz", "zstd", "openssl":
+	case "man":
+		return Program{commands: "PH"}
+	case "gum":
+		return Program{Texts: slices.Contains([]string{"confirm", "style", "log", "format", "input"}, subcommand)}
+	case "zip":
+		return Program{letters: "cex", commands: "T"}
+	case "gzip", "gunzip", "unzip", "xz", "zstd", "openssl":
 		return Program{Input: true, letters: "cex"}
 	}
 	return Program{}
@@ -146,7 +167,7 @@ func TakesCommand(option string) bool {
 	if len(parts) > 0 && (parts[0] == "no" || parts[0] == "dry") {
 		return false
 	}
-	return slices.ContainsFunc([]string{"exec", "eval", "cmd", "command", "shell", "editor", "program", "askpass"}, contains) ||
+	return slices.ContainsFunc([]string{"exec", "eval", "cmd", "command", "shell", "editor", "program", "askpass", "rsync-path", "onerror", "onoutofmemory"}, contains) ||
 		slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(commandParts, part) }) ||
 		len(parts) > 1 && parts[len(parts)-1] == "filter"
 }

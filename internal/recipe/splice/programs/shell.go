@@ -15,9 +15,10 @@ var (
 	// evaluators are programs that evaluate any argument.
 	evaluators = []string{
 		"xargs", "parallel", "watch", "ssh", "su", "make", "gmake", "just", "script", "expect", "at", "batch", "crontab", "entr", "tmux", "screen",
+		"split", "hyperfine", "concurrently", "watchexec", "nodemon", "mprocs", "pueue", "ansible", "salt", "fab", "pdsh",
 	}
 	// namers evaluate the names of variables among their arguments, and set variables.
-	namers = []string{"read", "unset", "mapfile", "readarray", "getopts"}
+	namers = []string{"read", "unset", "mapfile", "readarray", "getopts", "wait"}
 	// arithmetic are builtins that evaluate numbers as arithmetic expressions in ksh or zsh.
 	arithmetic = []string{
 		"exit", "return", "shift", "break", "continue", "logout", "bye", "integer", "float", "repeat", "ulimit", "limit", "umask", "setopt", "unsetopt",
