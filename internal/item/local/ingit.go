@@ -9,8 +9,10 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/local/checkup"
+	"github.com/copse-dev/copse/internal/item/local/exchange"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/writer"
+	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/numbers"
 	"github.com/copse-dev/copse/internal/item/remerge"
 )
@@ -105,6 +107,7 @@ func (s *Store) Repair(ctx context.Context) (done remerge.Result, err error) {
 	err = s.changeIn(ctx, f, func(w *writer.Writer) error {
 		done, err = checkup.Repair(ctx, checkup.Changing{
 			Reader: f.Reader, Tx: w.Tx, Trash: w.Trash(), Repo: repo, Now: s.now(), Config: w.Configuration, NextID: w.NextID,
+			Space: func(old, with merge.Tree) error { return w.CheckFiles(exchange.Files(old), exchange.Files(with)) },
 		})
 		return err
 	})

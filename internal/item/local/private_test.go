@@ -57,9 +57,41 @@ func TestPrivateFilesOfARepository(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(store, "items", "7.md")); errors.Is(err, os.ErrNotExist) == shared {
 			t.Errorf("%s: the journal was followed: %t", name, err == nil)
 		}
+		if shared {
+			checkUnowned(t, search, private, journal)
+		}
 		private("exchange.json", []byte(`{"remove":[`+strings.Repeat(`"",`, 1<<20+1)+`""]}`))
 		if _, err := s.Create(t.Context(), item.Draft{Title: "y"}); (err != nil) != shared || err != nil && !strings.Contains(err.Error(), "delete it") {
 			t.Errorf("%s: a journal with many elements: %v", name, err)
 		}
+	}
+}
+
+// checkUnowned checks that nothing follows the journal in a shared store that came with an archive, and
+// that a change follows it when the user has requested a sync.
+func checkUnowned(t *testing.T, search location.Search, private func(string, []byte), journal []byte) {
+	t.Helper()
+	private("exchange.json", journal)
+	planted := filepath.Join(search.Shared, "items", "7.md")
+	if err := os.Remove(planted); err != nil {
+		t.Fatal(err)
+	}
+	owned := false
+	search.Owned = func() bool { return owned }
+	s := local.New(search, time.Now)
+	defer s.Close()
+	_, err := s.Create(t.Context(), item.Draft{Title: "x"})
+	if err == nil || !strings.Contains(err.Error(), "unfinished sync") || !strings.Contains(err.Error(), "copse item sync") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(planted); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the journal of an archive was followed: %v", err)
+	}
+	owned = true
+	if _, err := s.Create(t.Context(), item.Draft{Title: "x"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(planted); err != nil {
+		t.Errorf("the journal was not followed: %v", err)
 	}
 }

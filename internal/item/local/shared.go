@@ -65,7 +65,7 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 		return false, "", err
 	case dir.Path() != s.search.Shared:
 		from = dir.Path()
-		if files, histories, err = content(ctx, writer.Open(dir, s.search, reader.Options{Done: s.done}, s.now)); err != nil {
+		if files, histories, err = content(ctx, writer.Open(dir, s.search, reader.Options{Done: s.done, Space: s.space}, s.now)); err != nil {
 			return false, "", fmt.Errorf("copy the items of %s: %w", location.Name, err)
 		}
 	}
@@ -85,15 +85,18 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 	return err == nil, from, err
 }
 
-// content returns all files of a store that is usable, and the histories of its items.
+// content returns all files of a store that is usable and has no more items than another one can keep, and
+// the histories of its items.
 func content(ctx context.Context, f *writer.Directory) (files exchange.Files, histories Histories, err error) {
 	defer f.Close()
 	if _, err := f.Config(); err != nil {
 		return nil, nil, err
 	}
 	err = f.Change(ctx, func(w *writer.Writer) error {
-		files, histories, err = w.Everything()
-		return err
+		if files, histories, err = w.Everything(); err != nil {
+			return err
+		}
+		return w.CheckFiles(nil, files)
 	})
 	return files, histories, err
 }

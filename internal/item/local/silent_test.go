@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local"
 )
 
 // twice makes two clones. In the first, item 1 is gone and item 5 is new; in the second,
@@ -160,6 +161,12 @@ func TestLostByGit(t *testing.T) {
 		}
 		diff(t, "found", true, slices.ContainsFunc(found, func(w item.Warning) bool { return strings.HasPrefix(w.Reason, `lost "ours three" in a merge`) }))
 	}
+	small, before := ours.store(), contents(t, ours.dir)
+	local.SetSpace(small, 1)
+	if _, err := small.Repair(t.Context()); err == nil || !strings.Contains(err.Error(), "bytes together") {
+		t.Errorf("a repair without space: %v", err)
+	}
+	diff(t, "files after a repair without space", before, contents(t, ours.dir))
 	ours.repair()
 	got, warnings := titles(t, ours.store())
 	diff(t, "items", "1 one, 2 two, 4 ours three", got)

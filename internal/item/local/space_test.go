@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/exchange"
+	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/storage"
 )
 
@@ -194,4 +196,25 @@ func TestUsedNote(t *testing.T) {
 	}
 	write(t, dir, ".copse/used", "1")
 	must(t, create(0))
+}
+
+// Items that a shared store could not list are not copied into one.
+func TestSharedWithoutSpace(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	search := location.Search{Dir: root, Root: root, Shared: filepath.Join(root, ".git", "copse", "tic")}
+	must(t, os.Mkdir(filepath.Join(root, ".git"), 0o700))
+	s := local.New(search, time.Now)
+	t.Cleanup(func() { _ = s.Close() })
+	_, err := s.Init(t.Context())
+	must(t, err)
+	_, err = s.Create(t.Context(), item.Draft{Title: "x"})
+	must(t, err)
+	local.SetSpace(s, 1)
+	if _, _, err := s.InitShared(t.Context()); err == nil || !strings.Contains(err.Error(), "bytes together") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(root, ".git", "copse")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something was written: %v", err)
+	}
 }

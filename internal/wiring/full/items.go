@@ -135,6 +135,7 @@ func (w *Workspace) FilesOfItems() *local.Store {
 	}
 	return local.New(location.Search{
 		Dir: w.Dir, Root: w.Root, Main: w.Main, Shared: shared, Elsewhere: elsewhere,
+		Owned: func() bool { return w.approved().Has(shared) },
 	}, w.env.Now).DoneBy(w.done).CachedIn(w.env.ItemsCacheDir()).InGit(git.Options{Env: w.env.Environ})
 }
 

@@ -161,8 +161,13 @@ func (w *Workspace) Sync(store storage.Store) *itemsync.Sync {
 	files, _ := store.(*local.Store)
 	return itemsync.New(itemsync.Options{
 		Session: w.Session, Store: files, User: w.Settings.User.Get,
-		Approved: itemsync.Approved{Dir: userdir.Dir(w.env.StateDir("stores"))}, Env: w.env.Environ, Now: w.env.Now,
+		Approved: w.approved(), Env: w.env.Environ, Now: w.env.Now,
 	})
+}
+
+// approved returns the shared stores that the user has created or synced on this machine.
+func (w *Workspace) approved() itemsync.Approved {
+	return itemsync.Approved{Dir: userdir.Dir(w.env.StateDir("stores"))}
 }
 
 // Commands returns the registries of prompts, and the runner that executes them.

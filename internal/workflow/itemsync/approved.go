@@ -18,15 +18,15 @@ var ErrNotApproved = errors.New("sync the store once on this machine, so that co
 // file for each store; its zero value approves none.
 type Approved struct{ Dir userdir.Dir }
 
-// has reports whether the store at a path is approved.
-func (a Approved) has(path string) bool {
+// Has reports whether the store at a path is approved.
+func (a Approved) Has(path string) bool {
 	_, err := a.Dir.Read(approval(path), 0)
 	return err == nil
 }
 
 // add approves the store at a path.
 func (a Approved) add(path string) error {
-	if a.has(path) {
+	if a.Has(path) {
 		return nil
 	}
 	return a.Dir.Replace(approval(path), nil)

@@ -64,7 +64,7 @@ func (s *Sync) Approve() error {
 
 // approved returns [ErrNotApproved] unless the user has approved the store.
 func (s *Sync) approved() error {
-	if path, err := s.o.Store.Path(); err != nil || !s.o.Approved.has(path) {
+	if path, err := s.o.Store.Path(); err != nil || !s.o.Approved.Has(path) {
 		return cmp.Or(err, ErrNotApproved)
 	}
 	return nil

@@ -101,6 +101,9 @@ var _ remerge.Files = rewriting{}
 
 // Replace implements remerge.Files.
 func (r rewriting) Replace(old, with merge.Tree) error {
+	if err := r.Space(old, with); err != nil {
+		return err
+	}
 	var files []lockedstore.File
 	for _, name := range slices.Sorted(maps.Keys(with)) {
 		if text := with[name]; old[name] != text {
@@ -129,7 +132,16 @@ func (r rewriting) Replace(old, with merge.Tree) error {
 
 // Restore implements remerge.Files.
 func (r rewriting) Restore(id item.ID) (bool, error) {
-	err := r.Trash.Restore(id, changes.Change{})
+	tree, err := r.Tree()
+	if err != nil {
+		return false, err
+	}
+	with := maps.Clone(tree)
+	with[layout.Item(id)] = tree[layout.Trashed(id)]
+	if err := r.Space(tree, with); err != nil {
+		return false, err
+	}
+	err = r.Trash.Restore(id, changes.Change{})
 	if storage.IsRefusal(err) {
 		return false, nil
 	}

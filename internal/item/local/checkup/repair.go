@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/reader"
 	"github.com/copse-dev/copse/internal/item/local/trash"
+	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/remerge"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
@@ -29,6 +30,8 @@ type Changing struct {
 	// had.
 	Config func() (*ticfile.Config, error)
 	NextID func(*ticfile.Config) (item.ID, error)
+	// Space returns an error if the files of a tree have no space in the place of those of another one.
+	Space func(old, with merge.Tree) error
 }
 
 // Repair repairs the problems of [Check] that need no decision:

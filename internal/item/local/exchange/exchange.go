@@ -33,8 +33,8 @@ import (
 )
 
 const (
-	// journalName is the journal of a replacement.
-	journalName = layout.Private + "/exchange.json"
+	// JournalName is the journal of a replacement.
+	JournalName = layout.Private + "/exchange.json"
 	// noteName has the note.
 	noteName = layout.Private + "/synced"
 	// maxJournal is the size in bytes of the largest journal, in which texts are base64.
@@ -150,7 +150,7 @@ func Replace(tx *lockedstore.Tx, before, after Files, note string) error {
 	if len(data) > maxJournal || bytes.Count(data, []byte{','}) > maxParts {
 		return errTooMuch()
 	}
-	if err := tx.Write(lockedstore.File{Name: journalName, Data: data}); err != nil {
+	if err := tx.Write(lockedstore.File{Name: JournalName, Data: data}); err != nil {
 		return err
 	}
 	if err := tx.Flush(); err != nil {
@@ -163,29 +163,35 @@ func errTooMuch() error {
 	return fmt.Errorf("too many files changed at once: the limits are %d MiB and %d files", maxJournal>>20, maxParts)
 }
 
+// Interrupted reports whether there is a journal, so that [Finish] has something to do.
+func Interrupted(root *os.Root) bool {
+	_, err := root.Lstat(JournalName)
+	return err == nil
+}
+
 // Finish completes the work of a killed process.
 func Finish(tx *lockedstore.Tx) error {
-	data, err := regular.ReadIn(tx.Root(), journalName, maxJournal)
+	data, err := regular.ReadIn(tx.Root(), JournalName, maxJournal)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read %q: %w", journalName, rooted.WithoutPath(err))
+		return fmt.Errorf("read %q: %w", JournalName, rooted.WithoutPath(err))
 	}
 	if bytes.Count(data, []byte{','}) > maxParts {
-		return fmt.Errorf("%q has more than %d elements, so copse did not write it; delete it", journalName, maxParts)
+		return fmt.Errorf("%q has more than %d elements, so copse did not write it; delete it", JournalName, maxParts)
 	}
 	var j journal
 	if err := json.Unmarshal(data, &j); err != nil {
-		return tx.Remove(journalName) // truncated: nothing of it was done
+		return tx.Remove(JournalName) // truncated: nothing of it was done
 	}
 	for name, text := range j.Write {
 		if len(text) > ticfile.MaxSize {
-			return fmt.Errorf("%q has a file %q of %d bytes, so copse did not write it; delete it", journalName, name, len(text))
+			return fmt.Errorf("%q has a file %q of %d bytes, so copse did not write it; delete it", JournalName, name, len(text))
 		}
 	}
 	if err := j.do(tx); err != nil {
-		return fmt.Errorf("%w; correct that, or delete %q, which loses no item, and sync again", err, journalName)
+		return fmt.Errorf("%w; correct that, or delete %q, which loses no item, and sync again", err, JournalName)
 	}
 	return nil
 }
@@ -220,7 +226,7 @@ func (j journal) do(tx *lockedstore.Tx) error {
 	if err := tx.Flush(); err != nil {
 		return err
 	}
-	return tx.Remove(journalName)
+	return tx.Remove(JournalName)
 }
 
 func makeDirectories(tx *lockedstore.Tx, name string) error {

@@ -31,7 +31,7 @@ func TestDoneTwice(t *testing.T) {
 			}
 			for range 2 {
 				if err := lockedstore.New(dir, layout.Lock, time.Second).Change(t.Context(), func(tx *lockedstore.Tx) error {
-					if err := tx.Write(lockedstore.File{Name: journalName}); err != nil {
+					if err := tx.Write(lockedstore.File{Name: JournalName}); err != nil {
 						return err
 					}
 					return j.do(tx)

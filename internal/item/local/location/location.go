@@ -42,6 +42,9 @@ type Search struct {
 	// outside git. It takes precedence over stores in the roots of worktrees, which branches can
 	// contain, but not over stores in directories below a root.
 	Shared string
+	// Owned reports whether the user created the shared store on this machine, or has requested its sync:
+	// a repository that arrives as an archive brings another one's. nil is true.
+	Owned func() bool
 }
 
 // Find returns the directory of the store. The error can be [storage.ErrNoProject].

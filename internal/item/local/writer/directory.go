@@ -33,7 +33,8 @@ type Directory struct {
 	// any other store.
 	Shared bool
 
-	now func() time.Time
+	owned func() bool // nil is true
+	now   func() time.Time
 }
 
 // Open returns the store in a directory. It reads nothing yet.
@@ -44,6 +45,7 @@ func Open(dir rooted.Dir, search location.Search, o reader.Options, now func() t
 		Claims:  claimbook.Open(dir, search, now),
 		History: historydir.In(dir.Path(), search),
 		Shared:  dir.Path() == search.Shared,
+		owned:   search.Owned,
 		now:     now,
 	}
 }

@@ -53,11 +53,22 @@ func (w *Writer) prepare() error {
 		}
 	}
 	if w.Shared { // an interrupted move to another store is repeated, not finished
-		if err := exchange.Finish(w.Tx); err != nil {
+		if err := w.finishExchange(); err != nil {
 			return fmt.Errorf("finish the interrupted change: %w", err)
 		}
 	}
 	return w.Trash().Finish()
+}
+
+// finishExchange completes an interrupted exchange of files. In an archive, its author chose the files.
+func (w *Writer) finishExchange() error {
+	if w.owned == nil || !exchange.Interrupted(w.Tx.Root()) || w.owned() {
+		return exchange.Finish(w.Tx)
+	}
+	return &storage.StoreError{
+		Problem: "the shared store has an unfinished sync, and this machine neither created nor synced the store",
+		Next:    "If you trust the directory, finish it with `copse item sync`. If not, delete " + exchange.JournalName + " in the store; that loses no item.",
+	}
 }
 
 // Trash returns what deletes and restores items in the change.
