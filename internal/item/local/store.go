@@ -165,7 +165,7 @@ func (s *Store) Config(ctx context.Context) (item.Config, error) {
 	}
 	config, err := f.Config()
 	if err == nil {
-		config.Warnings = slices.Concat(config.Warnings, s.afterRebase(ctx, f), f.movedWarning())
+		config.Warnings = slices.Concat(config.Warnings, s.afterRebase(ctx, f), f.movedWarning(), f.failedSync())
 	}
 	return config, err
 }

@@ -29,8 +29,9 @@ func CheckID(message []byte) error {
 	var head struct {
 		ID json.RawMessage `json:"id"`
 	}
-	if json.Unmarshal(message, &head) != nil || len(head.ID) == 0 || head.ID[0] != '-' && (head.ID[0] < '0' || head.ID[0] > '9') {
-		return nil // no message, no ID, or none that is a number
+	_ = json.Unmarshal(message, &head) // the library refuses what is not a message
+	if len(head.ID) == 0 || head.ID[0] != '-' && (head.ID[0] < '0' || head.ID[0] > '9') {
+		return nil // no ID, or none that is a number
 	}
 	if n, err := strconv.ParseFloat(string(head.ID), 64); err == nil && IsExact(n) {
 		return nil

@@ -13,7 +13,7 @@ import (
 // names it.
 func TestStopped(t *testing.T) {
 	t.Parallel()
-	dir, err := os.MkdirTemp("", "copse") // the path of a socket is short
+	dir, err := os.MkdirTemp("", "c") //nolint:usetesting // a socket's path must be short
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,11 +13,15 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/full"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext/wording"
 )
 
 // buffer is a log that can be read while it is written.
@@ -106,11 +110,17 @@ func TestServersSyncAfterChanges(t *testing.T) {
 	if err := ws.Sync(store).Approve(); err != nil {
 		t.Fatal(err)
 	}
-	call := func(served *full.Served, name, arguments string) {
+	call := func(served *full.Served, name, arguments string) string {
 		t.Helper()
-		if result := toolOf(t, served, name).Call(t.Context(), json.RawMessage(arguments)); result.IsError {
+		result := toolOf(t, served, name).Call(t.Context(), json.RawMessage(arguments))
+		if result.IsError {
 			t.Fatalf("%s: %s", name, result.Text)
 		}
+		return strings.Join(result.Text, "\n")
+	}
+	// An assistant learns of it where it reads the items.
+	noted := func() bool {
+		return strings.Contains(call(served, "list_items", `{}`), "were not synced at ")
 	}
 	published := func(text string) bool {
 		out, err := g.Try(remote, "grep", "-q", text, "copse-items")
@@ -146,6 +156,12 @@ func TestServersSyncAfterChanges(t *testing.T) {
 		return len(found) == 1 && strings.Contains(found[0].Reason, "were not synced at ")
 	}
 	eventually(t, "doctor says that the remote is away", failed)
+	if !noted() {
+		t.Error("list_items does not say that the remote is away")
+	}
+	if text := contextOf(t, ws, store); !strings.Contains(text, "were not synced at ") {
+		t.Errorf("the context does not say that the remote is away:\n%s", text)
+	}
 	eventually(t, "the log says so", func() bool { return strings.Contains(log.String(), "cannot reach the remote") })
 	if err := os.Rename(away, remote); err != nil {
 		t.Fatal(err)
@@ -153,6 +169,21 @@ func TestServersSyncAfterChanges(t *testing.T) {
 	call(served, "update_item", `{"id":2,"priority":"low"}`)
 	eventually(t, "the change is published", func() bool { return published("priority: low") })
 	eventually(t, "doctor has nothing to say", func() bool { return !failed() })
+	if noted() {
+		t.Error("list_items says that the remote is still away")
+	}
+}
+
+// contextOf returns the context of a project as Markdown.
+func contextOf(t *testing.T, ws *full.Workspace, store storage.Store) string {
+	t.Helper()
+	tasks := ws.Tasks()
+	defer tasks.Close()
+	found, err := ws.Context(store, tasks, ws.Files()).Gather(t.Context(), projectcontext.Request{Tokens: 2000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wording.Markdown(found, 2000, foreign.Line{})
 }
 
 // A server in each of two clones claims the same item of a shared store: the first to push has
