@@ -214,7 +214,25 @@ func (s *Store) File(ctx context.Context, id item.ID) (path string, err error) {
 	if _, err := f.Item(id); item.IsNotFound(err) {
 		return "", err
 	}
-	return filepath.Join(f.Dir().Path(), filepath.FromSlash(layout.Item(id))), nil
+	name := layout.Item(id)
+	if err := checkFile(f.Dir(), name); err != nil {
+		return "", &storage.BrokenError{ID: id, File: name, Reason: err.Error()}
+	}
+	return filepath.Join(f.Dir().Path(), filepath.FromSlash(name)), nil
+}
+
+// checkFile refuses what another program must not open: links, and what is not a file.
+func checkFile(dir rooted.Dir, name string) error {
+	root, err := dir.Open()
+	if err != nil {
+		return itemdir.Unreadable(err)
+	}
+	defer root.Close()
+	info, err := root.Lstat(name)
+	if err != nil {
+		return itemdir.Unreadable(err)
+	}
+	return itemdir.CheckRegular(info.Mode())
 }
 
 // Create implements [storage.Backend].
