@@ -78,7 +78,7 @@ that ran the task was killed.`,
 				return app.UsageError("invalid value for --tail or --wait: use at least 1 line, and a positive duration, such as 5m")
 			}
 			tasks := open(cmd.Context(), env)
-			id := ""
+			var id string
 			if len(args) > 0 {
 				id = args[0]
 			} else if id = latest(tasks, full.Find(cmd.Context(), env, "").Workspace()); id == "" {
