@@ -167,6 +167,8 @@ type Options struct {
 	// Watch calls changed for each source that may have changed, until ctx ends, and ready when it
 	// misses no later change. It runs while a page is open.
 	Watch func(ctx context.Context, ready func(), changed func(Source))
+	// Moved, if set, returns an error once the worktree's directory is another one.
+	Moved func() error
 	// ReadOnly disables changes for everybody.
 	ReadOnly bool
 	Words    failure.Words

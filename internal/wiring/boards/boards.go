@@ -188,7 +188,7 @@ func (o Options) open(ctx context.Context, root string, p markup.Placeholder) (*
 	s.pulls = newPulls(ws.Services.PullRequest, o.Env.Now)
 	syncer := ws.Sync(s.store).Background(o.Logger)
 	return board.New(s.kit, board.Options{
-		Views: s.views(), Summary: s.summary, Watch: s.watch, ReadOnly: o.ReadOnly, Words: ws.Words, Now: o.Env.Now, Logger: o.Logger,
+		Views: s.views(), Summary: s.summary, Watch: s.watch, Moved: ws.Moved, ReadOnly: o.ReadOnly, Words: ws.Words, Now: o.Env.Now, Logger: o.Logger,
 		Close: func() {
 			s.radar.close()
 			s.pulls.close()

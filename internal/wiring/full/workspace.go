@@ -78,6 +78,7 @@ type Workspace struct {
 	Settings settings.Files
 
 	env      app.Env
+	place    place
 	disabled []string
 	readOnly bool
 	journal  func() *recipe.Journal // one, which knows what runs
@@ -94,7 +95,7 @@ func Open(ctx context.Context, o wiring.Options) *Workspace {
 	sources := wiring.New(o)
 	worktree := sources.Session.Worktree(ctx)
 	w := &Workspace{
-		Sources: sources, Worktree: worktree, env: o.Env, disabled: o.Disabled, readOnly: o.ReadOnly,
+		Sources: sources, Worktree: worktree, env: o.Env, place: placeOf(worktree.Workspace()), disabled: o.Disabled, readOnly: o.ReadOnly,
 		journal: sync.OnceValue(func() *recipe.Journal {
 			return recipe.NewJournal(o.Env.StateDir("tasks"), worktree.Workspace()).Redacted(o.Env.Secrets.Redact, o.Env.Secrets.RedactPart)
 		}),
@@ -411,11 +412,11 @@ func (w *Workspace) Serve(logger *slog.Logger) *Served {
 	project := workspace.New(files, s.tasks, w.Context(s.store, s.tasks, files), w.Memory()).Toolset()
 	project.Tools = append(project.Tools, searchall.Tool(w.Words, w.Search(s.store, s.tasks, files)))
 	drawn := w.drawings(s.store)
-	s.Toolsets = shown(w.noted(w.called(s.claims, toolset.Without(append(w.stacked(w.readers(s.store), s.store, drawn),
+	s.Toolsets = w.place.staying(shown(w.noted(w.called(s.claims, toolset.Without(append(w.stacked(w.readers(s.store), s.store, drawn),
 		w.itemTools(s),
 		commands.New(w.Commands()).Toolset(),
 		project,
-	), w.disabled))), drawn)
+	), w.disabled))), drawn))
 	return s
 }
 
@@ -481,7 +482,7 @@ func (w *Workspace) stacked(sets []toolset.Toolset, store storage.Store, drawn *
 // ServeItems returns only the toolset of work items.
 func (w *Workspace) ServeItems(logger *slog.Logger) *Served {
 	s := w.served(logger)
-	s.Toolsets = shown(w.called(s.claims, []toolset.Toolset{w.itemTools(s)}), w.drawings(s.store))
+	s.Toolsets = w.place.staying(shown(w.called(s.claims, []toolset.Toolset{w.itemTools(s)}), w.drawings(s.store)))
 	return s
 }
 

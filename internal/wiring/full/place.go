@@ -1,0 +1,119 @@
+package full
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+
+	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/toolset"
+)
+
+// place is the directory of a workspace, without symbolic links when the workspace was opened. A
+// commit of a stranger can later replace a linked worktree inside the main one with a link: git
+// overwrites ignored files.
+type place struct{ path, real string }
+
+func placeOf(path string) place {
+	real, _ := filepath.EvalSymlinks(path) // "" if there is nothing
+	return place{path, real}
+}
+
+// check returns an error if the path leads elsewhere now. For a path that leads nowhere, it returns nil.
+func (p place) check() error {
+	real, err := filepath.EvalSymlinks(p.path)
+	if err != nil || real == p.real || p.real == "" {
+		return nil //nolint:nilerr // nothing can be read or written there
+	}
+	return failure.New(failure.NoRepository, "The directory of this server, "+p.path+", has changed since the server started: its path now leads elsewhere",
+		"If the change is yours, start copse again. If not, look for a symbolic link in that path: a commit can contain one.")
+}
+
+// Moved returns an error once the directory of the workspace leads elsewhere.
+func (w *Workspace) Moved() error { return w.place.check() }
+
+// staying returns the toolsets with functions that refuse to work once the directory leads elsewhere.
+func (p place) staying(sets []toolset.Toolset) []toolset.Toolset {
+	none := &toolset.Offer{}
+	for i := range sets {
+		set := &sets[i]
+		for j := range set.Tools {
+			p.tool(&set.Tools[j])
+		}
+		for j := range set.Prompts {
+			set.Prompts[j].Get = checked(p, set.Prompts[j].Get)
+			p.complete(set.Prompts[j].Arguments)
+		}
+		for j := range set.Resources {
+			if read := set.Resources[j].Read; read != nil {
+				of := checked(p, func(ctx context.Context, _ struct{}) (string, error) { return read(ctx) })
+				set.Resources[j].Read = func(ctx context.Context) (string, error) { return of(ctx, struct{}{}) }
+			}
+		}
+		for j := range set.Templates {
+			set.Templates[j].Read = checked(p, set.Templates[j].Read)
+			p.complete(set.Templates[j].Variables)
+		}
+		if offer := set.Offer; offer != nil {
+			set.Offer = func(ctx context.Context) *toolset.Offer {
+				if p.check() != nil {
+					return none
+				}
+				return offer(ctx)
+			}
+		}
+		if skills := set.Skills; skills != nil {
+			set.Skills = func(ctx context.Context) []toolset.Skill {
+				if p.check() != nil {
+					return nil
+				}
+				return skills(ctx)
+			}
+		}
+	}
+	return sets
+}
+
+func (p place) tool(t *toolset.Tool) {
+	call, begin := t.Call, t.Begin
+	t.Call = func(ctx context.Context, arguments json.RawMessage) toolset.Result {
+		if err := p.check(); err != nil {
+			return t.Fail(err)
+		}
+		return call(ctx, arguments)
+	}
+	if begin != nil {
+		t.Begin = func(ctx context.Context, arguments json.RawMessage) (toolset.Result, *toolset.Job) {
+			if err := p.check(); err != nil {
+				return t.Fail(err), nil
+			}
+			return begin(ctx, arguments)
+		}
+	}
+}
+
+func (p place) complete(arguments []toolset.Argument) {
+	for i := range arguments {
+		if complete := arguments[i].Complete; complete != nil {
+			arguments[i].Complete = func(ctx context.Context, prefix string, chosen map[string]string) ([]string, error) {
+				if err := p.check(); err != nil {
+					return nil, err
+				}
+				return complete(ctx, prefix, chosen)
+			}
+		}
+	}
+}
+
+// checked returns a function that first checks the place.
+func checked[In any](p place, do func(context.Context, In) (string, error)) func(context.Context, In) (string, error) {
+	if do == nil {
+		return nil
+	}
+	return func(ctx context.Context, in In) (string, error) {
+		if err := p.check(); err != nil {
+			return "", err
+		}
+		return do(ctx, in)
+	}
+}

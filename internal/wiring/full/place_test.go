@@ -1,0 +1,95 @@
+package full_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/git/gittest"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/wiring/full"
+)
+
+// A link in the place of a server's worktree, as a commit can have it, does not move its root.
+func TestRootBecomesALink(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	root := g.Init()
+	g.Commit(root, "start")
+	inside, outside := filepath.Join(root, ".worktrees", "x"), t.TempDir()
+	g.Run(root, "worktree", "add", "-q", "-b", "x", inside)
+	gittest.Write(t, filepath.Join(outside, "key"), "SECRET")
+	gittest.Write(t, filepath.Join(outside, "justfile"), "SECRET:\n  echo SECRET\n")
+	gittest.Write(t, filepath.Join(outside, ".agent", "climpt", "registry.json"), `{"tools":{"commands":[{"c1":"SECRET","c2":"a","c3":"b"}]}}`)
+	sets := follow(t, inside, "").Toolsets()
+	workspace := full.Find(t.Context(), app.EmptyEnv(), inside)
+	all := func(each func(what, answer string)) {
+		ctx := t.Context()
+		text := func(s string, err error) string { return fmt.Sprint(s, err) }
+		complete := func(arguments []toolset.Argument) {
+			for _, a := range arguments {
+				if a.Complete != nil {
+					values, err := a.Complete(ctx, "", nil)
+					each("completion of "+a.Name, fmt.Sprint(values, err))
+				}
+			}
+		}
+		for _, set := range sets {
+			for _, tool := range set.Tools {
+				answer, _ := json.Marshal(tool.Call(ctx, json.RawMessage(`{"path":"key"}`)))
+				each(tool.Name, string(answer))
+				if tool.Begin != nil {
+					answer, _ := tool.Begin(ctx, json.RawMessage(`{"task_name":"SECRET"}`))
+					each(tool.Name, fmt.Sprint(answer))
+				}
+			}
+			for _, p := range set.Prompts {
+				each(p.Name, text(p.Get(ctx, nil)))
+				complete(p.Arguments)
+			}
+			for _, r := range set.Resources {
+				each(r.URI, text(r.Read(ctx)))
+			}
+			for _, m := range set.Templates {
+				each(m.URITemplate, text(m.Read(ctx, map[string]string{"agent": "climpt", "c1": "SECRET", "c2": "a", "c3": "b"})))
+				complete(m.Variables)
+			}
+			if set.Offer != nil {
+				each("", fmt.Sprint(len(set.Offer(ctx).Prompts)))
+			}
+			if set.Skills != nil {
+				each("", fmt.Sprint(len(set.Skills(context.WithoutCancel(ctx)))))
+			}
+		}
+	}
+	const refusal = "its path now leads elsewhere"
+	all(func(what, answer string) {
+		if strings.Contains(answer, refusal) {
+			t.Errorf("before: %s: %s", what, answer)
+		}
+	})
+	if err := os.Rename(inside, filepath.Join(root, "aside")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, inside); err != nil {
+		t.Skip(err)
+	}
+	if err := workspace.Moved(); err == nil {
+		t.Error("the page does not notice it")
+	}
+	asked := 0
+	all(func(what, answer string) {
+		asked++
+		if what == "" && answer != "0" || what != "" && !strings.Contains(answer, refusal) || strings.Contains(answer, "SECRET") {
+			t.Errorf("%s: %s", what, answer)
+		}
+	})
+	if asked < 50 {
+		t.Errorf("only %d functions", asked)
+	}
+}
