@@ -218,3 +218,14 @@ func TestSharedWithoutSpace(t *testing.T) {
 		t.Errorf("something was written: %v", err)
 	}
 }
+
+// A version that a merge has put beside its item is reported until somebody has deleted it.
+func TestVersionBeside(t *testing.T) {
+	t.Parallel()
+	dir := project(t)
+	write(t, dir, "conflicts/1-01234567.md", "x")
+	found, err := open(t, dir, true).Check(t.Context())
+	if err != nil || len(found) != 1 || found[0].File != "conflicts" || !strings.Contains(found[0].Reason, "1 version of items") {
+		t.Errorf("got %v, %v", found, err)
+	}
+}

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,11 +33,35 @@ func (m *merger) content(e *entry) (string, error) {
 		}
 	}
 	// Written in a way that cannot be edited: what copse knows of it, as it writes it.
-	file, newErr := ticfile.New(merged)
-	if newErr != nil {
-		return "", errors.Join(err, newErr)
+	if file, newErr := ticfile.New(merged); newErr != nil {
+		err = errors.Join(err, newErr)
+	} else if text, textErr := file.Text(); textErr == nil {
+		return text, nil
 	}
-	return file.Text()
+	return m.apart(e, err)
+}
+
+// apart returns the text of an item that cannot be written with the changes of both sides, for example
+// because it would be too large: it has those of one side, and the other side's text is a file beside.
+// Other items must not wait for it.
+func (m *merger) apart(e *entry, reason error) (string, error) {
+	versions := e.preferred()
+	if len(versions) < 2 {
+		return "", reason
+	}
+	it := m.readable(e, versions[0])
+	it.ID, it.Created = e.id, e.Key.Created
+	it.Parent, it.DependsOn = m.related(e)
+	text, err := m.writeTo(e, versions[0], it)
+	if err != nil {
+		return "", errors.Join(reason, err)
+	}
+	other := versions[1].Text
+	sum := sha256.Sum256([]byte(other))
+	name := fmt.Sprintf("%s/%s-%x%s", ApartDir, e.id, sum[:4], match.Extension)
+	m.result.Tree[name] = other
+	m.report(KeptApart, e, "cannot have the changes of both sides: %v. It has the version that was updated last. Copy what is missing from %q, and delete that file", reason, name)
+	return text, nil
 }
 
 // untouched returns the text of an item that both sides have alike, and that no change

@@ -54,6 +54,8 @@ const (
 	ItemsDir   = match.ItemsDir
 	TrashDir   = match.TrashDir
 	LinksDir   = match.LinksDir
+	// ApartDir has the versions of items that could not be merged with another one.
+	ApartDir = "conflicts"
 )
 
 // Tree is the files of a store: text by name, relative to the store and with slashes.
@@ -119,6 +121,8 @@ const (
 	Unreadable
 	// Joined is an item that a tree had in two files.
 	Joined
+	// KeptApart is an item whose other version is in a file beside.
+	KeptApart
 )
 
 // Report is about one file of the result.

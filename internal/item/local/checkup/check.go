@@ -69,6 +69,7 @@ func Check(ctx context.Context, o Options) ([]item.Warning, error) {
 		func() ([]item.Warning, error) { return c.trash(twice) },
 		func() ([]item.Warning, error) { return c.merges(ctx) },
 		func() ([]item.Warning, error) { return c.overwritten(snapshot) },
+		c.apart,
 	} {
 		more, err := look()
 		if err != nil {
@@ -98,6 +99,16 @@ func (c check) merges(ctx context.Context) ([]item.Warning, error) {
 		return nil, nil
 	}
 	return remerge.Check(ctx, reading{c.root}, c.Repo)
+}
+
+// apart returns a warning about the versions of items that a merge has put beside them.
+func (c check) apart() ([]item.Warning, error) {
+	names, err := layout.Names(c.root, merge.ApartDir)
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	return []item.Warning{{File: merge.ApartDir, Reason: fmt.Sprintf(
+		"has %s of items that a merge could not join with the others; copy what is missing, and delete the files", cleantext.Count(len(names), "version"))}}, nil
 }
 
 // overwritten returns a warning for each item that another program overwrote.

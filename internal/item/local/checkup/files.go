@@ -110,7 +110,7 @@ func (r rewriting) Replace(old, with merge.Tree) error {
 			files = append(files, lockedstore.File{Name: name, Data: []byte(text)})
 		}
 	}
-	for _, dir := range []string{layout.Items, layout.Trash, layout.Links} {
+	for _, dir := range []string{layout.Items, layout.Trash, layout.Links, merge.ApartDir} {
 		if slices.ContainsFunc(files, func(f lockedstore.File) bool { return strings.HasPrefix(f.Name, dir+"/") }) {
 			if err := r.Tx.MakeDir(dir); err != nil {
 				return err

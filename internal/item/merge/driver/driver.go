@@ -20,6 +20,9 @@ var ErrApart = errors.New("two items have this number; run `copse item doctor --
 // takes a file other than the deleted one.
 var ErrDeleted = errors.New("one side deleted this item and the other changed it; run `copse item doctor --repair`")
 
+// ErrUnmergeable reports that an item cannot have the changes of both sides.
+var ErrUnmergeable = errors.New("the item would be too large with the changes of both sides; run `copse item doctor --repair`")
+
 // Merge merges one file of a store, as a merge driver of git must: it sees no other file. config is
 // the configuration, "" if it is unknown. The error is [ErrApart] or [ErrDeleted], or reports that
 // a version is not such a file; then nothing is merged.
@@ -44,6 +47,9 @@ func Merge(name, base, ours, theirs, config string) (string, error) {
 		return "", err
 	}
 	for other := range r.Tree {
+		if strings.HasPrefix(other, merge.ApartDir+"/") {
+			return "", ErrUnmergeable
+		}
 		if other != name && other != merge.ConfigName {
 			return "", ErrApart
 		}

@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -8,8 +9,39 @@ import (
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
-// Config merges the values of configurations into one of them.
-func Config(merged, base, ours, theirs *ticfile.Config) error {
+// Config merges configurations, which can be nil; the result is nil without any. What one side alone
+// changed keeps all of its bytes.
+func Config(base, ours, theirs *ticfile.Config) (*ticfile.Config, error) {
+	switch {
+	case ours == nil && theirs == nil:
+		return nil, nil
+	case ours == nil:
+		return ticfile.ParseConfig(theirs.Text())
+	case theirs == nil:
+		return ticfile.ParseConfig(ours.Text())
+	}
+	list := []*ticfile.Config{ours, theirs}
+	slices.SortFunc(list, func(a, b *ticfile.Config) int {
+		unchanged := func(c *ticfile.Config) int {
+			if base != nil && c.Text() == base.Text() {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Or(unchanged(a)-unchanged(b), cmp.Compare(b.Text(), a.Text()))
+	})
+	merged, err := ticfile.ParseConfig(list[0].Text())
+	if err != nil {
+		return nil, err
+	}
+	if base == nil {
+		base = new(ticfile.Config)
+	}
+	return merged, mergeValues(merged, base, ours, theirs)
+}
+
+// mergeValues merges the values of configurations into one of them.
+func mergeValues(merged, base, ours, theirs *ticfile.Config) error {
 	b, o, t := base.Values(), ours.Values(), theirs.Values()
 	current, _ := Scalar(b.CurrentIteration, o.CurrentIteration, t.CurrentIteration, nil)
 	err := merged.SetValues(item.Config{
