@@ -18,6 +18,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/copse-dev/copse/internal/recipe/splice/programs"
+	"github.com/copse-dev/copse/internal/recipe/splice/words"
 )
 
 // The reasons for a parameter that is quoted, but that the shell or a program can still evaluate.
@@ -29,7 +30,7 @@ const (
 )
 
 // Value represents an inserted value in the text of a script.
-const Value = "\ue000"
+const Value = words.Value
 
 // The limits of a script that is parsed. The parser is recursive, and a repository can contain any
 // justfile.
@@ -60,7 +61,9 @@ type script struct {
 	other               bool // the shell is neither POSIX sh nor bash
 	exports             bool // parameters are in the environment
 	// given is what the script's functions can read from their input.
-	given   contents
+	given contents
+	// opened is what the whole script can read from what exec opens.
+	opened  contents
 	written Files
 }
 
@@ -73,8 +76,11 @@ func (from Script) Evaluates(written Files) (inserted, variables string) {
 		return Unparsed, Unparsed
 	}
 	walk(file, func(n syntax.Node, around []syntax.Node) {
+		if stmt, ok := n.(*syntax.Stmt); ok && redirectsScript(stmt) {
+			s.opened.add(s.output(stmt))
+		}
 		if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
-			if name, _ := word(call.Args[0]); s.functions[name] {
+			if name, _ := words.Text(call.Args[0]); s.functions[name] {
 				s.given.add(s.input(around))
 			}
 		}
@@ -207,8 +213,8 @@ func (s *script) names(n syntax.Node) {
 		if !ok {
 			return true
 		}
-		for _, name := range strings.FieldsFunc(lit.Value, func(r rune) bool { return !letter(r) && (r < '0' || r > '9') }) {
-			if !letter(rune(name[0])) {
+		for _, name := range strings.FieldsFunc(lit.Value, func(r rune) bool { return !words.Letter(r) && (r < '0' || r > '9') }) {
+			if !words.Letter(rune(name[0])) {
 				continue
 			}
 			s.evaluates(s.variable(name), evaluated)
@@ -220,15 +226,13 @@ func (s *script) names(n syntax.Node) {
 	})
 }
 
-func letter(r rune) bool { return r == '_' || r|0x20 >= 'a' && r|0x20 <= 'z' }
-
 // constant reports whether an index is a number, or all elements.
 func constant(x syntax.ArithmExpr) bool {
-	word, ok := x.(*syntax.Word)
+	w, ok := x.(*syntax.Word)
 	if !ok {
 		return false
 	}
-	lit := word.Lit()
+	lit := w.Lit()
 	return lit == "@" || lit == "*" || lit != "" && strings.Trim(lit, "0123456789") == ""
 }
 
@@ -236,7 +240,7 @@ func constant(x syntax.ArithmExpr) bool {
 func (s *script) declaration(n *syntax.DeclClause) {
 	for _, arg := range n.Args {
 		if arg.Name == nil && arg.Value != nil {
-			option, literal := word(arg.Value)
+			option, literal := words.Text(arg.Value)
 			if !literal {
 				s.content(arg)
 			} else if strings.ContainsAny(option, "aAin") && (option[0] == '-' || option[0] == '+') {
@@ -253,64 +257,42 @@ func (s *script) declaration(n *syntax.DeclClause) {
 	}
 }
 
-// word returns the text of a word without its quotation marks, and whether it is a constant.
-func word(w *syntax.Word) (text string, literal bool) {
-	var b strings.Builder
-	literal = true
-	syntax.Walk(w, func(n syntax.Node) bool {
-		literal = literal && !marked(n)
-		switch n := n.(type) {
-		case *syntax.Lit:
-			escaped := false
-			for _, r := range n.Value {
-				if escaped = r == '\\' && !escaped; !escaped {
-					b.WriteRune(r)
-				}
-			}
-		case *syntax.SglQuoted:
-			b.WriteString(n.Value)
-		case *syntax.ParamExp:
-			literal = literal && n.Param != nil && slices.Contains(harmless[:5], n.Param.Value)
-		case *syntax.CmdSubst, *syntax.ProcSubst:
-			literal = false
-		}
-		return true
-	})
-	return b.String(), literal
-}
-
 // call examines a command with its arguments.
-func (s *script) call(words []*syntax.Word, around []syntax.Node) {
-	name, literal := word(words[0])
-	base, args := path.Base(name), words[1:]
+func (s *script) call(command []*syntax.Word, around []syntax.Node) {
+	name, literal := words.Text(command[0])
+	base, args := path.Base(name), command[1:]
+	own := base
+	if strings.Contains(name, "/") && !strings.HasPrefix(name, "/") {
+		own = name // the project's, whatever it is called
+	}
 	switch {
-	case !literal, name == "", programs.Builtin(base), programs.Evaluates(base):
-		s.content(nodes(words)...)
-		s.evaluator(words, around)
+	case !literal, name == "", name != "[" && strings.ContainsAny(name, "*?[{"), programs.Builtin(base), programs.Evaluates(base):
+		s.content(nodes(command)...)
+		s.evaluator(command, around)
 		if s.exports && programs.Evaluates(base) && slices.ContainsFunc(args, expands) {
 			s.evaluates(s.origins.all, evaluated)
 		}
 	case programs.Interprets(base):
 		s.interpreter(base, args, around)
-	case base == "command" && strings.EqualFold(first(args), "-v"): // prints what the others are
+	case base == "command" && strings.EqualFold(words.First(args), "-v"): // prints what the others are
 	case s.functions[name]: // the values get into variables
-	case programs.Names(base), s.other && (programs.Counts(base) || base == "set" && strings.HasSuffix(first(args), "A")):
+	case programs.Names(base), s.other && (programs.Counts(base) || base == "set" && strings.HasSuffix(words.First(args), "A")):
 		s.content(nodes(args)...)
 	case base == "printf":
 		s.printf(args)
 	case base == "test", base == "[":
 		s.test(args)
 	case base != "set" && base != "shift":
-		s.program(base, args, around)
+		s.program(own, args, around)
 	}
 	if strings.Contains(name, "/") {
-		s.evaluates(s.file(words[0]), evaluated)
+		s.evaluates(s.file(command[0]), evaluated)
 	}
 }
 
 // expands reports whether a word is a constant with a dollar sign, for a program that expands it.
 func expands(w *syntax.Word) bool {
-	text, literal := word(w)
+	text, literal := words.Text(w)
 	return literal && strings.Contains(text, "$")
 }
 
@@ -330,7 +312,7 @@ func (s *script) nested(file *syntax.File) (files []*syntax.File) {
 			return
 		}
 		for _, arg := range call.Args[1:] {
-			text, literal := word(arg)
+			text, literal := words.Text(arg)
 			if !literal || !strings.Contains(text, "$") {
 				continue
 			}
@@ -345,9 +327,9 @@ func (s *script) nested(file *syntax.File) (files []*syntax.File) {
 	return files
 }
 
-func nodes(words []*syntax.Word) []syntax.Node {
-	nodes := make([]syntax.Node, len(words))
-	for i, w := range words {
+func nodes(args []*syntax.Word) []syntax.Node {
+	nodes := make([]syntax.Node, len(args))
+	for i, w := range args {
 		nodes[i] = w
 	}
 	return nodes
@@ -358,7 +340,7 @@ func (s *script) printf(args []*syntax.Word) {
 	if len(args) == 0 {
 		return
 	}
-	format, literal := word(args[0])
+	format, literal := words.Text(args[0])
 	numbers := s.other && strings.ContainsAny(strings.NewReplacer("%%", "", "%s", "", "%b", "", "%q", "").Replace(format), "%*")
 	if !literal || numbers || strings.HasPrefix(format, "-") && strings.Trim(format, "-") != "" {
 		s.content(nodes(args)...)
@@ -369,11 +351,11 @@ func (s *script) printf(args []*syntax.Word) {
 func (s *script) test(args []*syntax.Word) {
 	count, compared := 0, false
 	for _, arg := range args {
-		text, literal := word(arg)
+		text, literal := words.Text(arg)
 		switch {
 		case !literal:
 			count++
-			if !quotedWord(arg) {
+			if !words.Quoted(arg) {
 				s.content(arg) // it can become several words
 			}
 		case text == "-v", text == "-R", text == "-a", text == "-o", s.other && slices.Contains([]string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-t"}, text):
@@ -385,15 +367,4 @@ func (s *script) test(args []*syntax.Word) {
 	if count > 1 && !compared {
 		s.content(nodes(args)...)
 	}
-}
-
-// quotedWord reports whether a word stays one word whatever its variables contain.
-func quotedWord(w *syntax.Word) bool {
-	for _, part := range w.Parts {
-		switch part.(type) {
-		case *syntax.ParamExp, *syntax.CmdSubst:
-			return false
-		}
-	}
-	return true
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/copse-dev/copse/internal/recipe/splice/words"
 )
 
 // printers print variables that they do not name.
@@ -14,7 +16,7 @@ var printers = []string{"set", "export", "declare", "typeset", "local", "readonl
 
 // mentionsEnvironment reports whether a word is, or names, what prints the environment.
 func mentionsEnvironment(w *syntax.Word) bool {
-	text, _ := word(w)
+	text, _ := words.Text(w)
 	return strings.Contains(strings.ToLower(text), "env")
 }
 
@@ -28,7 +30,10 @@ func (s *script) output(n syntax.Node) (out contents) {
 		switch n := n.(type) {
 		case *syntax.CallExpr:
 			if len(n.Args) > 0 {
-				name, _ := word(n.Args[0])
+				name, _ := words.Text(n.Args[0])
+				if name == "pwd" || name == "dirs" {
+					out.add(s.variable("PWD"))
+				}
 				if s.functions[name] || slices.Contains(printers, path.Base(name)) || slices.ContainsFunc(n.Args, mentionsEnvironment) {
 					out.add(s.origins.all)
 				}
@@ -40,7 +45,7 @@ func (s *script) output(n syntax.Node) (out contents) {
 		case *syntax.Word:
 			out.add(s.file(n))
 		default:
-			out.inserted = out.inserted || marked(n)
+			out.inserted = out.inserted || words.Marked(n)
 		}
 		return true
 	})
@@ -49,6 +54,7 @@ func (s *script) output(n syntax.Node) (out contents) {
 
 // input returns what the innermost of nodes can read from its input.
 func (s *script) input(around []syntax.Node) (in contents) {
+	in.add(s.opened)
 	for i, above := range around {
 		switch above := above.(type) {
 		case *syntax.Stmt:
@@ -95,7 +101,7 @@ func Union(one, other Files) Files {
 
 // file returns what the file with the name in a word can contain.
 func (s *script) file(w *syntax.Word) contents {
-	name, literal := word(w)
+	name, literal := words.Text(w)
 	switch {
 	case !literal: // it can be any of them
 		var all contents
@@ -131,7 +137,7 @@ func (from Script) Writes() Files {
 
 // copies reports whether a command writes files that its arguments name.
 func copies(args []*syntax.Word) bool {
-	name, _ := word(args[0])
+	name, _ := words.Text(args[0])
 	return slices.Contains([]string{"tee", "sponge", "dd", "cp", "mv", "ln", "install"}, path.Base(name))
 }
 
@@ -142,11 +148,17 @@ func (s *script) redirected(n *syntax.Stmt, around []syntax.Node, file *syntax.F
 			continue
 		}
 		out := s.output(n)
-		if call, ok := n.Cmd.(*syntax.CallExpr); ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec" {
+		if redirectsScript(n) {
 			out = s.output(file)
 		}
 		s.write(out, around, r.Word)
 	}
+}
+
+// redirectsScript reports whether a statement redirects the rest of the script.
+func redirectsScript(n *syntax.Stmt) bool {
+	call, ok := n.Cmd.(*syntax.CallExpr)
+	return ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec"
 }
 
 // write records that the innermost of nodes writes files with an output, or with its input.
@@ -158,7 +170,7 @@ func (s *script) write(out contents, around []syntax.Node, names ...*syntax.Word
 		}
 	}
 	for _, w := range names {
-		name, literal := word(w)
+		name, literal := words.Text(w)
 		name = strings.TrimPrefix(name, "of=")
 		if !literal {
 			name = unknownFile

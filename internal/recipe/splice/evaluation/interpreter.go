@@ -8,6 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/copse-dev/copse/internal/recipe/splice/programs"
+	"github.com/copse-dev/copse/internal/recipe/splice/words"
 )
 
 // interpreter examines a call of an interpreter: its program must be a constant.
@@ -49,29 +50,24 @@ func (s *script) interpreter(base string, args []*syntax.Word, around []syntax.N
 
 // fromOption reports whether a word has the option -c of a shell.
 func fromOption(w *syntax.Word) bool {
-	text, _ := word(w)
+	text, _ := words.Text(w)
 	return strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--") && strings.Contains(text, "c")
 }
 
 // fromInput reports whether a word has the option -s of a shell.
 func fromInput(w *syntax.Word) bool {
-	text, _ := word(w)
+	text, _ := words.Text(w)
 	return strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--") && strings.Contains(text, "s")
 }
 
 // withoutCommand returns the arguments without the command of deno or bun that runs a program.
 func withoutCommand(base string, args []*syntax.Word) []*syntax.Word {
 	if (base == "deno" || base == "bun") && len(args) > 0 {
-		if name, _ := word(args[0]); slices.Contains([]string{"run", "eval", "exec", "x", "serve"}, name) {
+		if name, _ := words.Text(args[0]); slices.Contains([]string{"run", "eval", "exec", "x", "serve"}, name) {
 			return args[1:]
 		}
 	}
 	return args
-}
-
-func variable(w *syntax.Word) bool {
-	_, literal := word(w)
-	return !literal
 }
 
 // call is what the arguments of an interpreter mean.
@@ -88,10 +84,10 @@ func meaning(o programs.Options, args []*syntax.Word) (c call) {
 	var found programs.Meaning // of the options together
 	others := false            // the words that are neither options nor the program have begun
 	for i := 0; i < len(args); i++ {
-		text, literal := word(args[i])
+		text, literal := words.Text(args[i])
 		isOption := literal && len(text) > 1 && (text[0] == '-' || text[0] == '+' && o.Plus())
 		switch {
-		case !literal && o.IsData(lead(args[i])):
+		case !literal && o.IsData(words.Lead(args[i])):
 		case isOption && (!others || o.Anywhere):
 			read, values, known := option(o, args[i:], others)
 			if !known {
@@ -119,7 +115,7 @@ func meaning(o programs.Options, args []*syntax.Word) (c call) {
 			c.inline = o.Text
 			c.rest = i + 1
 		}
-		if others && found.Opens && variable(args[min(i, len(args)-1)]) {
+		if others && found.Opens && words.Variable(args[min(i, len(args)-1)]) {
 			return c
 		}
 	}
@@ -131,7 +127,7 @@ func meaning(o programs.Options, args []*syntax.Word) (c call) {
 // option returns the meaning of the option that arguments begin with, and its values. Without known, one
 // of them can be a program that is not a constant.
 func option(o programs.Options, args []*syntax.Word, others bool) (read programs.Meaning, values []*syntax.Word, known bool) {
-	text, _ := word(args[0])
+	text, _ := words.Text(args[0])
 	read = o.Read(text)
 	n := read.Words
 	if others && read.Doubt {
@@ -139,13 +135,13 @@ func option(o programs.Options, args []*syntax.Word, others bool) (read programs
 	}
 	values = args[1:min(1+n, len(args))]
 	read.Opens = read.Opens || o.Opens != "" && slices.ContainsFunc(values, opens)
-	return read, values, o.IsData(text) || !slices.ContainsFunc(values, variable)
+	return read, values, o.IsData(text) || !slices.ContainsFunc(values, words.Variable)
 }
 
 // opens reports whether the text of a program reads the files that its arguments name with <>, which
 // runs commands in Perl; <<>> does not.
 func opens(w *syntax.Word) bool {
-	text, _ := word(w)
+	text, _ := words.Text(w)
 	return strings.Contains(strings.ReplaceAll(text, "<<>>", ""), "<>")
 }
 
@@ -156,7 +152,7 @@ func texts(m programs.Meaning, values []*syntax.Word) []string {
 	}
 	all := []string{m.Attached}
 	for _, w := range values {
-		text, _ := word(w)
+		text, _ := words.Text(w)
 		all = append(all, text)
 	}
 	return all

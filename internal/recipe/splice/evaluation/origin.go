@@ -1,12 +1,14 @@
 package evaluation
 
 import (
+	"path"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/copse-dev/copse/internal/recipe/splice/programs"
+	"github.com/copse-dev/copse/internal/recipe/splice/words"
 )
 
 // contents says what a text can contain.
@@ -27,6 +29,9 @@ type origins struct {
 	exported map[string]bool // the parameters in the environment
 	// lettered are the variables whose value is, or can be, the name of another one.
 	lettered map[string]bool
+	// commands are the variables whose value, or a part of it, is the name of an interpreter or an
+	// option that takes a command.
+	commands map[string]bool
 	// unclear means that any variable can contain anything.
 	unclear bool
 }
@@ -71,23 +76,12 @@ func (s *script) holds(nodes ...syntax.Node) (c contents) {
 					c.add(s.expansion(n))
 				}
 			default:
-				c.inserted = c.inserted || marked(n)
+				c.inserted = c.inserted || words.Marked(n)
 			}
 			return true
 		})
 	}
 	return c
-}
-
-// marked reports whether a node is a text with an inserted value.
-func marked(n syntax.Node) bool {
-	switch n := n.(type) {
-	case *syntax.Lit:
-		return strings.Contains(n.Value, Value)
-	case *syntax.SglQuoted:
-		return strings.Contains(n.Value, Value)
-	}
-	return false
 }
 
 func (s *script) expansion(p *syntax.ParamExp) contents {
@@ -102,7 +96,7 @@ func (s *script) begin(from Script) {
 	s.origins = origins{
 		all:      contents{strings.Contains(from.Text, Value), from.Positional || len(from.Exported) > 0},
 		names:    map[string]contents{"@": {variables: from.Positional}},
-		lettered: map[string]bool{}, exported: from.Exported, unclear: s.other,
+		lettered: map[string]bool{}, commands: map[string]bool{}, exported: from.Exported, unclear: s.other,
 	}
 	if len(s.functions) > 0 {
 		s.origins.names["@"] = s.origins.all
@@ -171,8 +165,9 @@ func (s *script) sets(n syntax.Node, set func(string, contents)) {
 	}
 }
 
-// letters records that the value of a variable can be the name of another one.
+// letters records that the value of a variable can be the name of another one, or a part of a command.
 func (s *script) letters(name string, value syntax.Node) {
+	s.origins.commands[name] = s.origins.commands[name] || s.command(value)
 	syntax.Walk(value, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst, *syntax.ArithmExp:
@@ -180,26 +175,45 @@ func (s *script) letters(name string, value syntax.Node) {
 		case *syntax.ParamExp:
 			return !n.Length
 		case *syntax.Lit:
-			s.origins.lettered[name] = s.origins.lettered[name] || strings.ContainsFunc(n.Value, letter)
+			s.origins.lettered[name] = s.origins.lettered[name] || strings.ContainsFunc(n.Value, words.Letter)
 		case *syntax.SglQuoted:
-			s.origins.lettered[name] = s.origins.lettered[name] || strings.ContainsFunc(n.Value, letter)
+			s.origins.lettered[name] = s.origins.lettered[name] || strings.ContainsFunc(n.Value, words.Letter)
 		}
 		return true
 	})
 }
 
+// command reports whether a part of a text is the name of an interpreter, or an option that takes a
+// command, or becomes several words with braces.
+func (s *script) command(n syntax.Node) (is bool) {
+	check := func(text string) {
+		is = is || slices.ContainsFunc(strings.Fields(text), func(part string) bool {
+			option := strings.HasPrefix(part, "-") && programs.Program{}.TakesCommand(part, false)
+			return option || programs.Evaluates(path.Base(part)) || programs.Interprets(path.Base(part))
+		})
+	}
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Lit:
+			check(n.Value)
+			is = is || strings.Contains(n.Value, "{") && strings.ContainsAny(n.Value, ",.")
+		case *syntax.SglQuoted:
+			check(n.Value)
+			is = is || n.Dollar && words.Coded(n.Value)
+		case *syntax.ParamExp:
+			is = is || n.Param != nil && s.origins.commands[n.Param.Value]
+			return n.Exp != nil
+		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
+			return false
+		}
+		return true
+	})
+	return is
+}
+
 // setsByName calls set for the variables whose names are arguments of a builtin command.
 func (s *script) setsByName(n *syntax.CallExpr, set func(string, contents)) {
-	var names []string
-	for _, arg := range n.Args {
-		name, literal := word(arg)
-		if !literal {
-			name = ""
-		}
-		if len(names) > 0 || name != "command" && name != "builtin" {
-			names = append(names, name)
-		}
-	}
+	names := constants(n.Args)
 	if len(names) == 0 {
 		return
 	}
@@ -220,10 +234,29 @@ func (s *script) setsByName(n *syntax.CallExpr, set func(string, contents)) {
 		fallthrough
 	case "read", "mapfile", "readarray", "getopts", "wait":
 		for _, name := range names[1:] {
-			name, _, _ = strings.Cut(strings.TrimPrefix(name, "-v"), "[")
-			s.origins.lettered[name] = true
-			set(name, s.origins.all)
+			name, _, _ = strings.Cut(name, "[")
+			for i := range name {
+				if i > 0 && name[0] != '-' {
+					break // only the name can be attached to an option
+				}
+				s.origins.lettered[name[i:]] = true
+				set(name[i:], s.origins.all)
+			}
 		}
 		s.origins.unclear = s.origins.unclear || names[0] == "read" && slices.Contains(names, "")
 	}
+}
+
+// constants returns the texts of words, "" for those that are not constants, without command and builtin.
+func constants(args []*syntax.Word) (texts []string) {
+	for _, arg := range args {
+		text, literal := words.Text(arg)
+		if !literal {
+			text = ""
+		}
+		if len(texts) > 0 || text != "command" && text != "builtin" {
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }

@@ -8,12 +8,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/copse-dev/copse/internal/recipe/splice/programs"
+	"github.com/copse-dev/copse/internal/recipe/splice/words"
 )
 
 // program examines the arguments and the input of a program that is neither an evaluator nor an
 // interpreter. It can be one that runs another: then the words after its name are that one's arguments.
 func (s *script) program(name string, args []*syntax.Word, around []syntax.Node) {
-	p := programs.Lookup(name, subcommand(args))
+	p := programs.Lookup(name, words.Subcommand(args))
 	data := p.Input || p.Needs > 0 && slices.ContainsFunc(args, readsData)
 	if !s.arguments(name, p, args, around) && !data {
 		s.evaluates(s.input(beforeReading(around)), composed)
@@ -22,7 +23,7 @@ func (s *script) program(name string, args []*syntax.Word, around []syntax.Node)
 
 // readsData reports whether a word is the name of a program that does not evaluate its input.
 func readsData(w *syntax.Word) bool {
-	name, literal := word(w)
+	name, literal := words.Text(w)
 	return literal && programs.Lookup(path.Base(name), "").Input
 }
 
@@ -57,7 +58,7 @@ type position struct {
 func (s *script) arguments(name string, p programs.Program, args []*syntax.Word, around []syntax.Node) (other bool) {
 	at := position{program: p, needs: p.Needs, ran: p.Needs > 0}
 	for i, arg := range args {
-		text, literal := word(arg)
+		text, literal := words.Text(arg)
 		inner, rest := path.Base(text), args[i+1:]
 		option := strings.HasPrefix(text, "-")
 		switch c := s.holds(arg); {
@@ -67,6 +68,8 @@ func (s *script) arguments(name string, p programs.Program, args []*syntax.Word,
 			}
 			at.option = ""
 			continue
+		case !literal && !p.Texts && s.command(arg), !p.Texts && strings.Contains(text, "{") && s.command(arg):
+			s.content(nodes(rest)...)
 		case !literal && at.needs > 0 && p.Needs > 0 && at.operand(text):
 			s.content(nodes(rest)...) // it selects the command
 			s.evaluates(s.file(arg), evaluated)
@@ -122,7 +125,7 @@ func (at *position) pass(name, text string, option bool) {
 
 // accepts reports whether a word with a value is only data in its position.
 func (at *position) accepts(w *syntax.Word) bool {
-	p, begin := at.program, lead(w)
+	p, begin := at.program, words.Lead(w)
 	before := !at.ran || at.needs > 0 // the command that the program runs
 	attached := strings.HasPrefix(begin, "-")
 	setting := strings.HasSuffix(begin, "=")
@@ -135,7 +138,7 @@ func (at *position) accepts(w *syntax.Word) bool {
 		own = programs.Program{} // the options are those of the command, or of the program for all its commands
 	}
 	switch {
-	case !own.Words && !single(w):
+	case !own.Words && !words.Single(w):
 		return false // it can become several words
 	case setting && programs.TakesCommand(begin), setting && programs.Special(name(begin)):
 		return false
@@ -143,125 +146,14 @@ func (at *position) accepts(w *syntax.Word) bool {
 		return true
 	case option != "" && own.TakesCommand(option, attached):
 		return false
-	case at.needs > 0 && !attached && !setting && (many(w) || !at.program.Valued(at.option)):
+	case at.needs > 0 && !attached && !setting && (words.Many(w) || !at.program.Valued(at.option)):
 		return false
 	}
-	return own.Texts || plain(w) || programs.Message(option)
+	return own.Texts || words.Plain(w) || programs.Message(option)
 }
 
 // name returns the name before the sign = at the end of a text.
 func name(begin string) string {
 	begin = strings.TrimSuffix(begin, "=")
 	return begin[strings.LastIndexAny(begin, "-= ,")+1:]
-}
-
-// lead returns the constant text at the beginning of a word.
-func lead(w *syntax.Word) string {
-	var b strings.Builder
-	ended := false
-	syntax.Walk(w, func(n syntax.Node) bool {
-		text := ""
-		switch n := n.(type) {
-		case *syntax.Lit:
-			text = n.Value
-		case *syntax.SglQuoted:
-			text = n.Value
-		case *syntax.ParamExp, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
-			ended = true
-		}
-		before, _, found := strings.Cut(text, Value)
-		if !ended {
-			b.WriteString(before)
-		}
-		ended = ended || found
-		return !ended
-	})
-	return b.String()
-}
-
-// plain reports whether the constant texts in a word have only characters that nothing evaluates.
-func plain(w *syntax.Word) bool {
-	is := true
-	check := func(text string) {
-		for _, r := range strings.ReplaceAll(text, Value, "") {
-			is = is && (letter(r) || r >= '0' && r <= '9' || strings.ContainsRune("-./:=,@+%~", r))
-		}
-	}
-	syntax.Walk(w, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Lit:
-			check(n.Value)
-		case *syntax.SglQuoted:
-			check(n.Value)
-		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
-			return false
-		case *syntax.ParamExp:
-			// The name is not a text; a word for another value can be one.
-			if n.Exp != nil && n.Exp.Word != nil {
-				is = is && plain(n.Exp.Word)
-			}
-			return false
-		}
-		return true
-	})
-	return is
-}
-
-// single reports whether the shell does not split a word into several.
-func single(w *syntax.Word) bool {
-	for _, part := range w.Parts {
-		switch part := part.(type) {
-		case *syntax.CmdSubst:
-			return false
-		case *syntax.ParamExp:
-			if !part.Length {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// many reports whether a word contains all arguments, each as a word of its own.
-func many(w *syntax.Word) bool {
-	is := false
-	syntax.Walk(w, func(n syntax.Node) bool {
-		if p, ok := n.(*syntax.ParamExp); ok {
-			index, isWord := p.Index.(*syntax.Word)
-			is = is || p.Param != nil && p.Param.Value == "@" || isWord && index.Lit() == "@"
-		}
-		return true
-	})
-	return is
-}
-
-// first returns the first word, and "" if there is none or it is not a constant.
-func first(args []*syntax.Word) string {
-	if len(args) == 0 {
-		return ""
-	}
-	text, literal := word(args[0])
-	if !literal {
-		return ""
-	}
-	return text
-}
-
-// subcommand returns the first argument that is neither an option nor the value of one.
-func subcommand(args []*syntax.Word) string {
-	for i := 0; i < len(args); i++ {
-		text, literal := word(args[i])
-		switch {
-		case literal && (text == "-C" || text == "-c" || text == "-R" || text == "--repo"):
-			i++
-		case literal && !strings.HasPrefix(text, "-"):
-			if text == "config" && len(args) > i+1 {
-				return strings.TrimSpace(text + " " + subcommand(args[i+1:]))
-			}
-			return text
-		case !literal && !strings.HasPrefix(lead(args[i]), "-"):
-			return ""
-		}
-	}
-	return ""
 }

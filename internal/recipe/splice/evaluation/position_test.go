@@ -26,6 +26,7 @@ func TestPositions(t *testing.T) {
 		"uv run \"$A\" doctor --source X \"$@\"": false, "gh workflow run a.yml --ref X -f \"a=$1\"": false, "terraform -chdir=a plan -var-file=X -out=X": false, "claude -p X < a": false,
 		"npx prettier --write X": false, "cargo run -- chat --provider X X": false, "nix flake lock --override-input X X": false, "trap 'c=$?; rm -rf \"$t\"; exit $c' INT; tool X": false,
 		"t=$(mktemp); echo X > \"$t\"; cat \"$t\"": false, "gum confirm \"a $1?\"": false, "git config user.name X": false, "t=$(mktemp -d); cp X \"$t\"; bash a.sh": false,
+		"a=(--release); tool \"${a[@]}\" X": false, "tool $'a\\n' X": false, "/usr/bin/git commit -m \"a $1\"": false, "tool {} X": false, "rm *.o X": false, "tool \"${A:-b}\" X": false,
 		"pid=$!; tool X; wait $pid": false, "op run -- tool X": false, "open -a b --args X": false, "git push X HEAD": false,
 		// Programs that print, store, or compare text.
 		"echo \"a $1\" $1; printf '%s\\n' \"a $1\"": false, "[ \"a $1\" = b ] || test -n X": false, "git commit -m \"feat($1): a\" && git tag -a vX -m \"a $1\"": false,
@@ -42,6 +43,9 @@ func TestPositions(t *testing.T) {
 		"RANDOM=\"$1\"": true, "for OPTIND in X; do a; done": true, "read HISTCMD <<< X": true, "PATH=\"$1\" a": true, "a=([$1]=b)": true, "declare \"a=$1\"": true,
 		"t=$(mktemp); echo X > \"$t\"; sh \"$t\"": true, "t=$(mktemp); echo X > \"$t\"; . \"$t\"": true, "t=$(mktemp); echo X > \"$t\"; sudo \"$t\"": true, "t=a; echo X > $t; \"$t\"": true,
 		"t=a; echo X > $t; b=$(cat $t); tool \"c $b\"": true, "trap 'tool -c \"$1\"' INT": true, "trap 'a=$1; tool \"b $a\"' INT": true, "alias a='tool \"b $1\"'": true, "wait -p X": true,
+		"o=-c; tool $o X": true, "o='bash -c'; tool $o X": true, "for o in -c -d; do tool $o X; done": true, "tool ${o:--c} X": true, "tool $'\\x2dc' X": true, "$'\\x65val' X": true, "{sh,-c} X": true, "tool {-c,} X": true,
+		"tool -{c,d} X": true, "/bin/s[h] X": true, "./git \"a $1\"": true, "read -ra a <<< X; tool \"b ${a[0]}\"": true, "read -raa <<< X; tool \"b ${a[0]}\"": true, "cd X; tool \"b $(pwd)\"": true,
+		"exec 3<<< X; bash <&3": true, "exec <<< X; sftp a": true, "node -e 'require(process.argv[1])' X": true, "CC=X make": true, "go build -ldflags X": true,
 		"hyperfine X": true, "uv run env -S X": true, "cmake -E env X": true, "git config core.editor X": true, "git config --global alias.a X": true, "git clone --config core.pager=X a": true,
 		"fzf --preview X": true, "rsync --rsync-path X a": true, "man -P X a": true, "java -a:OnError=X b": true, "npm pkg set scripts.a=X": true, "npx -- \"$@\"": true, "docker exec web env X": true,
 		// The values of options that take a command.

@@ -62,7 +62,7 @@ var (
 	// runWords are words after which a program can run another one.
 	runWords = []string{"run", "x", "dlx", "foreach", "eval", "runner", "shell", "ssh"}
 	// commandParts are the parts in the names of options that take a command.
-	commandParts = []string{"run", "script", "hook", "rsh", "pager", "pre", "action", "pack", "expr", "expression", "extcmd", "scripts", "preview", "bind"}
+	commandParts = []string{"run", "script", "hook", "rsh", "pager", "pre", "action", "pack", "expr", "expression", "extcmd", "scripts", "preview", "bind", "ldflags"}
 	// messages are options whose value a program prints or stores.
 	messages = []string{"-m", "--message", "--msg", "--title", "--body", "--notes", "--description", "--desc", "--summary", "--comment", "--subject", "--text", "--label"}
 	// valued are options that have a value, before the command that a program runs.

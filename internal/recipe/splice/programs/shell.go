@@ -15,7 +15,7 @@ var (
 	// evaluators are programs that evaluate any argument.
 	evaluators = []string{
 		"xargs", "parallel", "watch", "ssh", "su", "make", "gmake", "just", "script", "expect", "at", "batch", "crontab", "entr", "tmux", "screen",
-		"split", "hyperfine", "concurrently", "watchexec", "nodemon", "mprocs", "pueue", "ansible", "salt", "fab", "pdsh",
+		"split", "hyperfine", "concurrently", "watchexec", "nodemon", "mprocs", "pueue", "ansible", "salt", "fab", "pdsh", "zmv", "zargs",
 	}
 	// namers evaluate the names of variables among their arguments, and set variables.
 	namers = []string{"read", "unset", "mapfile", "readarray", "getopts", "wait"}
@@ -28,7 +28,7 @@ var (
 	special = []string{
 		"PS0", "PS1", "PS2", "PS3", "PS4", "BASH_ENV", "ENV", "SHELL", "LESSOPEN", "LESSCLOSE", "BROWSER", "IFS", "PATH", "VISUAL", "ZDOTDIR", "HOME", "XDG_CONFIG_HOME",
 		"PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "NODE_OPTIONS", "NODE_PATH", "PERL5OPT", "PERL5LIB", "PERL5DB", "RUBYOPT", "RUBYLIB", "MAKEFLAGS",
-		"JAVA_TOOL_OPTIONS", "CLASSPATH", "GOFLAGS", "RUSTC", "RUSTC_WRAPPER",
+		"JAVA_TOOL_OPTIONS", "CLASSPATH", "GOFLAGS", "RUSTC", "RUSTC_WRAPPER", "RUSTFLAGS", "CC", "CXX", "LD",
 		// The shells evaluate these as numbers.
 		"RANDOM", "SECONDS", "OPTIND", "HISTCMD", "HISTSIZE", "SAVEHIST", "COLUMNS", "LINES", "SHLVL", "UID", "EUID", "GID", "EGID", "ERRNO", "KEYTIMEOUT", "MAILCHECK", "LISTMAX",
 		"LOGCHECK", "TMOUT", "BAUD", "FUNCNEST",

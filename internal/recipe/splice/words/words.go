@@ -1,0 +1,191 @@
+// Package words reads the words of a shell command.
+package words
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Value represents an inserted value in the text of a script.
+const Value = "\ue000"
+
+// Text returns the text of a word without its quotation marks, and whether it is a constant.
+func Text(w *syntax.Word) (text string, literal bool) {
+	var b strings.Builder
+	literal = true
+	syntax.Walk(w, func(n syntax.Node) bool {
+		literal = literal && !Marked(n)
+		switch n := n.(type) {
+		case *syntax.Lit:
+			escaped := false
+			for _, r := range n.Value {
+				if escaped = r == '\\' && !escaped; !escaped {
+					b.WriteRune(r)
+				}
+			}
+		case *syntax.SglQuoted:
+			b.WriteString(n.Value)
+			literal = literal && (!n.Dollar || !Coded(n.Value))
+		case *syntax.ParamExp:
+			literal = literal && n.Param != nil && slices.Contains([]string{"#", "?", "$", "!", "-"}, n.Param.Value)
+		case *syntax.CmdSubst, *syntax.ProcSubst:
+			literal = false
+		}
+		return true
+	})
+	return b.String(), literal
+}
+
+// Marked reports whether a node is a text with an inserted value.
+func Marked(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.Lit:
+		return strings.Contains(n.Value, Value)
+	case *syntax.SglQuoted:
+		return strings.Contains(n.Value, Value)
+	}
+	return false
+}
+
+// Coded reports whether a text has escapes for characters by their number.
+func Coded(text string) bool {
+	for i := range len(text) - 1 {
+		if text[i] == '\\' && strings.IndexByte("xuUc01234567", text[i+1]) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Lead returns the constant text at the beginning of a word.
+func Lead(w *syntax.Word) string {
+	var b strings.Builder
+	ended := false
+	syntax.Walk(w, func(n syntax.Node) bool {
+		text := ""
+		switch n := n.(type) {
+		case *syntax.Lit:
+			text = n.Value
+		case *syntax.SglQuoted:
+			text = n.Value
+		case *syntax.ParamExp, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
+			ended = true
+		}
+		before, _, found := strings.Cut(text, Value)
+		if !ended {
+			b.WriteString(before)
+		}
+		ended = ended || found
+		return !ended
+	})
+	return b.String()
+}
+
+// Plain reports whether the constant texts in a word have only characters that nothing evaluates.
+func Plain(w *syntax.Word) bool {
+	is := true
+	check := func(text string) {
+		for _, r := range strings.ReplaceAll(text, Value, "") {
+			is = is && (Letter(r) || r >= '0' && r <= '9' || strings.ContainsRune("-./:=,@+%~", r))
+		}
+	}
+	syntax.Walk(w, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Lit:
+			check(n.Value)
+		case *syntax.SglQuoted:
+			check(n.Value)
+		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
+			return false
+		case *syntax.ParamExp:
+			// The name is not a text; a word for another value can be one.
+			if n.Exp != nil && n.Exp.Word != nil {
+				is = is && Plain(n.Exp.Word)
+			}
+			return false
+		}
+		return true
+	})
+	return is
+}
+
+// Single reports whether the shell does not split a word into several.
+func Single(w *syntax.Word) bool {
+	for _, part := range w.Parts {
+		switch part := part.(type) {
+		case *syntax.CmdSubst:
+			return false
+		case *syntax.ParamExp:
+			if !part.Length {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Many reports whether a word contains all arguments, each as a word of its own.
+func Many(w *syntax.Word) bool {
+	is := false
+	syntax.Walk(w, func(n syntax.Node) bool {
+		if p, ok := n.(*syntax.ParamExp); ok {
+			index, isWord := p.Index.(*syntax.Word)
+			is = is || p.Param != nil && p.Param.Value == "@" || isWord && index.Lit() == "@"
+		}
+		return true
+	})
+	return is
+}
+
+// First returns the first word, and "" if there is none or it is not a constant.
+func First(args []*syntax.Word) string {
+	if len(args) == 0 {
+		return ""
+	}
+	text, literal := Text(args[0])
+	if !literal {
+		return ""
+	}
+	return text
+}
+
+// Subcommand returns the first argument that is neither an option nor the value of one.
+func Subcommand(args []*syntax.Word) string {
+	for i := 0; i < len(args); i++ {
+		text, literal := Text(args[i])
+		switch {
+		case literal && (text == "-C" || text == "-c" || text == "-R" || text == "--repo"):
+			i++
+		case literal && !strings.HasPrefix(text, "-"):
+			if text == "config" && len(args) > i+1 {
+				return strings.TrimSpace(text + " " + Subcommand(args[i+1:]))
+			}
+			return text
+		case !literal && !strings.HasPrefix(Lead(args[i]), "-"):
+			return ""
+		}
+	}
+	return ""
+}
+
+// Quoted reports whether a word stays one word whatever its variables contain.
+func Quoted(w *syntax.Word) bool {
+	for _, part := range w.Parts {
+		switch part.(type) {
+		case *syntax.ParamExp, *syntax.CmdSubst:
+			return false
+		}
+	}
+	return true
+}
+
+// Letter reports whether the name of a variable can begin with a character.
+func Letter(r rune) bool { return r == '_' || r|0x20 >= 'a' && r|0x20 <= 'z' }
+
+// Variable reports whether a word is not a constant.
+func Variable(w *syntax.Word) bool {
+	_, literal := Text(w)
+	return !literal
+}
