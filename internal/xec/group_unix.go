@@ -9,11 +9,12 @@ import (
 	"syscall"
 )
 
-// group is the process group whose leader is the started program.
+// group is the process group whose leader is the started program. It has a session of its own: a program
+// that opened the terminal of the caller's session, such as ssh with a question, would be suspended there.
 type group struct{ cmd *exec.Cmd }
 
 func newGroup(cmd *exec.Cmd) (*group, error) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	ownSession(cmd)
 	return &group{cmd}, nil
 }
 

@@ -4,7 +4,9 @@ package xec_test
 
 import (
 	"errors"
+	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -31,5 +33,22 @@ func TestRunKilledBySignal(t *testing.T) {
 	exit, ok := errors.AsType[*xec.ExitError](err)
 	if !ok || exit.Code != -1 || exit.State != "signal: killed" {
 		t.Errorf("error is %#v, want one that names the signal", err)
+	}
+}
+
+// A program has a session of its own, and so no terminal: ssh with a question would be suspended.
+func TestRunHasNoTerminal(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("no /proc to ask for a session")
+	}
+	res, err := xec.Run(t.Context(), shell("echo $$; cat /proc/$$/stat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, stat, _ := strings.Cut(string(res.Stdout), "\n")
+	_, rest, _ := strings.Cut(stat, ") ")
+	if fields := strings.Fields(rest); len(fields) < 4 || fields[3] != pid {
+		t.Errorf("the session of process %s is in %q", pid, rest)
 	}
 }

@@ -42,6 +42,9 @@ func (e *UnreachableError) Error() string {
 			said += "; it names another address, which copse does not follow; set that address with `git remote set-url`"
 		}
 	}
+	if strings.HasPrefix(said, "Host key verification failed") || strings.Contains(said, "Permission denied (") {
+		said += " Run `git fetch` in a terminal to see what ssh asks"
+	}
 	return login.Get().ReplaceAllString(fmt.Sprintf("cannot %s the remote: %s", e.Doing, said), "://")
 }
 

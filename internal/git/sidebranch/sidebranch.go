@@ -44,6 +44,8 @@ type Repository struct {
 	Name, Email string
 	// Env is the complete environment.
 	Env xec.Env
+	// Unattended means that nobody has asked for a transfer: no program asks the user for a login.
+	Unattended bool
 }
 
 // dir returns the base of relative addresses of remotes.
@@ -185,6 +187,10 @@ func (b *Branch) environment() xec.Env {
 		"GIT_REPLACE_REF_BASE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_CEILING_DIRECTORIES", "GIT_DEFAULT_HASH",
 		"GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_TRACE", "GIT_REDIRECT_STDERR", "GIT_REDIRECT_STDOUT",
 	).With("GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
+	if b.repo.Unattended {
+		// An empty program disables those of core.askPass and SSH_ASKPASS, too.
+		env = env.Without("SSH_ASKPASS").With("GIT_ASKPASS=", "SSH_ASKPASS_REQUIRE=never")
+	}
 	for _, who := range []string{"AUTHOR", "COMMITTER"} {
 		for name, value := range map[string]string{"NAME": b.repo.Name, "EMAIL": b.repo.Email} {
 			if key := "GIT_" + who + "_" + name; env.Get(key) == "" && value != "" {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -514,6 +515,45 @@ func TestRedirects(t *testing.T) {
 	g.Run(clone, "config", "--global", "http."+server.URL+".followRedirects", "initial")
 	if _, err := b.Fetch(t.Context(), sidebranch.Remote{Fetch: server.URL}); err != nil {
 		t.Errorf("although the user allows it: %v", err)
+	}
+}
+
+// A remote that asks for a login makes nothing ask the user, unless the user has asked for the transfer.
+func TestUnattended(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("a script asks for the login")
+	}
+	g, clone, _ := repository(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer server.Close()
+	dir := gittest.Dir(t)
+	asked := filepath.Join(dir, "asked")
+	ask := filepath.Join(dir, "ask")
+	gittest.Write(t, ask, "#!/bin/sh\necho x >>'"+asked+"'\n")
+	if err := os.Chmod(ask, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	repo, err := git.Discover(t.Context(), clone, git.Options{Env: g.Env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, unattended := range []bool{true, false} {
+		b, err := sidebranch.Open(t.Context(), sidebranch.Repository{
+			Repo: repo, Env: g.Env.With("PATH="+os.Getenv("PATH"), "GIT_ASKPASS="+ask, "SSH_ASKPASS="+ask), Unattended: unattended,
+		}, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = b.Fetch(t.Context(), sidebranch.Remote{Fetch: server.URL})
+		_, failed := os.Lstat(asked)
+		if (failed != nil) != unattended || err == nil {
+			t.Errorf("unattended %v: asked %v, %v", unattended, failed == nil, err)
+		}
+		_ = b.Close()
 	}
 }
 

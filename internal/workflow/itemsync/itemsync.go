@@ -71,8 +71,13 @@ func (s *Sync) approved() error {
 }
 
 // Open returns the syncer of the store with a remote: the one with this name or address; if it is
-// "", the one named origin, or else the only one, or else none. Close the branch after use.
+// "", the one named origin, or else the only one, or else none. The user has asked for its sync, so git can
+// ask for a login. Close the branch after use.
 func (s *Sync) Open(ctx context.Context, remote string) (*shared.Syncer, error) {
+	return s.open(ctx, remote, false)
+}
+
+func (s *Sync) open(ctx context.Context, remote string, unattended bool) (*shared.Syncer, error) {
 	if s.o.Store != nil {
 		if _, err := s.o.Store.Path(); err != nil {
 			return nil, err
@@ -94,7 +99,7 @@ func (s *Sync) Open(ctx context.Context, remote string) (*shared.Syncer, error) 
 		return nil, err
 	}
 	name, email := repo.Author(ctx)
-	branch, err := sidebranch.Open(ctx, sidebranch.Repository{Repo: repo, Name: name, Email: email, Env: s.o.Env}, user.Items.ItemsBranch())
+	branch, err := sidebranch.Open(ctx, sidebranch.Repository{Repo: repo, Name: name, Email: email, Env: s.o.Env, Unattended: unattended}, user.Items.ItemsBranch())
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +187,7 @@ func (s *Sync) Publish(ctx context.Context) (decided bool, err error) {
 	if !s.shared() {
 		return false, nil
 	}
-	syncer, err := s.Open(ctx, "")
+	syncer, err := s.open(ctx, "", true)
 	if err != nil {
 		return false, err
 	}
@@ -215,7 +220,7 @@ func (s *Sync) AfterChange(ctx context.Context) error {
 	if !claims && (err != nil || user.Items.Sync != settings.SyncAfterChange) {
 		return nil // unreadable settings are reported where they are opened
 	}
-	syncer, err := s.Open(ctx, "")
+	syncer, err := s.open(ctx, "", true)
 	if err != nil {
 		return err
 	}
@@ -242,7 +247,7 @@ func (s *Sync) Waiting(ctx context.Context) (int, error) {
 	if !s.shared() {
 		return 0, nil
 	}
-	syncer, err := s.Open(ctx, "")
+	syncer, err := s.open(ctx, "", true)
 	if err != nil {
 		return 0, err
 	}
