@@ -1,7 +1,14 @@
 // Package distinct collects values, each once, in the order in which they came.
 //
 // Adding a value takes the same time however many there are, unlike a search in a slice that grows:
-// strangers decide how many names, keys, and labels a repository has.
+// strangers decide how many names, keys, and labels a repository has. Use a [List] in a loop that adds
+// what it finds, and [Without] to compare two lists:
+//
+//	var names distinct.List[string]
+//	for _, c := range checks {
+//		names.Add(c.Name)
+//	}
+//	missing := distinct.Without(required, names.Values())
 package distinct
 
 // List is values, each once. The zero value is empty.

@@ -5,11 +5,17 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"maps"
 	"os"
 	"path"
 	"slices"
+	"strings"
 	"syscall"
+	"unicode"
 
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/rooted"
@@ -18,6 +24,9 @@ import (
 // check returns an error if the store cannot have the files that the journal leaves in it. Nothing
 // has been written then. A journal that cannot be completed would end every later change.
 func (j journal) check(root *os.Root, after Files) error {
+	if err := distinguishable(after); err != nil {
+		return err
+	}
 	p := places{root, map[string]bool{}, map[string]bool{}}
 	for _, name := range j.Remove {
 		p.removed[name] = true
@@ -43,6 +52,44 @@ func (j journal) check(root *os.Root, after Files) error {
 		}
 	}
 	return nil
+}
+
+// distinguishable returns an error if two of the files have one name on a file system that ignores
+// case, the form of letters, or dots at the end: one would replace the other there, and then everywhere.
+func distinguishable(files Files) error {
+	names := make(map[string]string, len(files))
+	for _, name := range append(slices.Clone(directories), layout.Config) {
+		names[plain(name)] = name
+	}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		for name := file; name != "."; name = path.Dir(name) {
+			form := plain(name)
+			other, known := names[form]
+			if known && other != name {
+				return fmt.Errorf("%q and %q have one name on a file system that ignores case; rename or remove %q on the branch", other, name, file)
+			}
+			if known {
+				break // and so are its directories
+			}
+			names[form] = name
+		}
+	}
+	return nil
+}
+
+// plain returns what file systems that ignore details of a name have of it.
+func plain(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return unicode.ToLower(unicode.ToUpper(r))
+	}, norm.NFKD.String(name))
+	parts := strings.Split(strings.ReplaceAll(name, "ß", "ss"), "/")
+	for i, part := range parts {
+		parts[i] = strings.TrimRight(part, ". ")
+	}
+	return strings.Join(parts, "/")
 }
 
 // places finds what is in the way of a change.

@@ -47,3 +47,48 @@ func TestDoneTwice(t *testing.T) {
 		})
 	}
 }
+
+// Files that are one on some file systems are refused before anything is written.
+func TestDistinguishable(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		names []string
+		ok    bool
+	}{
+		{[]string{"items/1.md", "items/2.md", "config.yml", "trash/1.md", "history/2026-11-23T13:00:00Z.md", "items/á.md", "notes/Read.md", "notes/deep/x"}, true},
+		{[]string{"Items/1.md"}, false}, // even alone: it becomes a file of the items
+		{[]string{"CONFIG.YML"}, false},
+		{[]string{"items/1.md", "items/1.MD"}, false},
+		{[]string{"items/1.md", "items/1.md."}, false},
+		{[]string{"items/1.md", "items/1.md "}, false},
+		{[]string{"trash/1.md", "trash/1.\u200bmd"}, false},
+		{[]string{"items/á.md", "items/a\u0301.md"}, false},
+		{[]string{"\u212aeep/x", "keep/y"}, false}, // the sign of the unit kelvin
+		{[]string{"co\ufb01g.yml", "cofig.yml"}, false},
+		{[]string{"stra\u00dfe/x", "strasse/x"}, false},
+		{[]string{"notes/x", "Notes/y"}, false},
+	} {
+		files := Files{}
+		for _, name := range tt.names {
+			files[name] = ""
+		}
+		if err := distinguishable(files); (err == nil) != tt.ok {
+			t.Errorf("%q: %v", tt.names, err)
+		}
+	}
+}
+
+// A replacement that the check refuses changes nothing.
+func TestRefusedByName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, layout.Private), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	err := lockedstore.New(dir, layout.Lock, time.Second).Change(t.Context(), func(tx *lockedstore.Tx) error {
+		return Replace(tx, Files{}, Files{"items/1.md": "a", "items/1.MD": "b"}, "note")
+	})
+	if _, missing := os.Lstat(filepath.Join(dir, layout.Items)); err == nil || missing == nil {
+		t.Errorf("got %v, and the directory %v", err, missing)
+	}
+}
