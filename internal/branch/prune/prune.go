@@ -8,7 +8,6 @@ package prune
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/git/history"
@@ -53,6 +52,7 @@ type Change struct {
 func Plan(k Known) []Change {
 	p := plan{Known: k, names: make(map[string]string)}
 	p.renames()
+	p.declared()
 	p.parents()
 	p.gone()
 	return p.changes
@@ -61,6 +61,8 @@ func Plan(k Known) []Change {
 type plan struct {
 	Known
 	names   map[string]string // new names by old ones
+	first   map[string]string // the first declared parent of a branch, both under their present names
+	roots   map[string]bool   // the present names of the roots
 	changes []Change
 }
 
@@ -94,19 +96,21 @@ func (p *plan) current(name string) string {
 	return name
 }
 
-// parent returns the first declared parent of a branch under its present name.
-func (p *plan) parent(name string) string {
+// declared reads the parents and the roots under their present names, once: a state can declare
+// hundreds of thousands.
+func (p *plan) declared() {
+	p.first, p.roots = make(map[string]string, len(p.State.Dependencies)), make(map[string]bool, len(p.State.Roots))
 	for _, d := range p.State.Dependencies {
-		if p.current(d.Child) == name {
-			return p.current(d.Parent)
+		if child := p.current(d.Child); p.first[child] == "" {
+			p.first[child] = p.current(d.Parent)
 		}
 	}
-	return ""
+	for _, r := range p.State.Roots {
+		p.roots[p.current(r.Branch)] = true
+	}
 }
 
-func (p *plan) isRoot(name string) bool {
-	return name == p.Root || slices.ContainsFunc(p.State.Roots, func(r twig.Root) bool { return p.current(r.Branch) == name })
-}
+func (p *plan) isRoot(name string) bool { return name == p.Root || p.roots[name] }
 
 func (p *plan) parents() {
 	why := make(map[string]string)
@@ -135,7 +139,7 @@ func (p *plan) parents() {
 		to, met := from, map[string]bool{child: true}
 		for over(to) != "" && !met[to] {
 			met[to] = true
-			if to = p.parent(to); to == "" || met[to] {
+			if to = p.first[to]; to == "" || met[to] {
 				to = p.Root
 			}
 		}

@@ -2,8 +2,10 @@ package prune_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/copse-dev/copse/internal/branch/prune"
 	"github.com/copse-dev/copse/internal/branch/twig"
@@ -68,5 +70,41 @@ func TestPlan(t *testing.T) {
 				t.Errorf("got %s, want %s", strings.Join(got, "|"), tt.want)
 			}
 		})
+	}
+}
+
+// A state can declare hundreds of thousands of parents and roots; a plan reads them once.
+func TestManyParentsAndRoots(t *testing.T) {
+	t.Parallel()
+	const many = 30_000
+	var star, roots twig.Document
+	for i := range many {
+		n := strconv.Itoa(i)
+		star.Dependencies = append(star.Dependencies, twig.Dependency{Child: "c", Parent: "p" + n})
+		roots.Dependencies = append(roots.Dependencies, twig.Dependency{Child: "p" + n, Parent: "q" + n})
+		roots.Roots = append(roots.Roots, twig.Root{Branch: "q" + n})
+	}
+	for name, tt := range map[string]struct {
+		doc  twig.Document
+		want int
+	}{
+		"parents of one branch": {star, 2 * many}, // c leaves each, and each is forgotten
+		"roots":                 {roots, many},
+	} {
+		done := make(chan int, 1)
+		go func() {
+			done <- len(prune.Plan(prune.Known{
+				State: twig.NewState(tt.doc), Root: "main", Logs: map[string]history.Log{"main": {}, "c": {}},
+				Merged: func(string) string { return "" },
+			}))
+		}()
+		select {
+		case got := <-done:
+			if got != tt.want {
+				t.Errorf("%s: %d changes, not %d", name, got, tt.want)
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatalf("%s: no plan after 5 seconds", name)
+		}
 	}
 }

@@ -121,7 +121,7 @@ func (d *Draft) Undepend(child, parent string) (removed []string) {
 		removed = append(removed, text(e, "parent"))
 		return true
 	})
-	d.parents[child] = slices.DeleteFunc(d.parents[child], func(p string) bool { return slices.Contains(removed, p) })
+	d.parents[child] = slices.DeleteFunc(d.parents[child], func(p string) bool { return parent == "" || p == parent })
 	d.changed = d.changed || len(removed) > 0
 	return removed
 }

@@ -354,3 +354,35 @@ names .
 		t.Errorf("got:\n%s", got)
 	}
 }
+
+// All parents of a branch can be removed, however many it has.
+func TestUndependMany(t *testing.T) {
+	t.Parallel()
+	const many = 20_000
+	root := t.TempDir()
+	var text strings.Builder
+	text.WriteString(`{"version":1,"updated_at":"","worktrees":[],"branches":{},"root_branches":[],"dependencies":[`)
+	for i := range many {
+		if i > 0 {
+			text.WriteString(",")
+		}
+		fmt.Fprintf(&text, `{"id":"","child":"c","parent":"p%d","created_at":""}`, i)
+	}
+	text.WriteString("]}")
+	if err := os.MkdirAll(filepath.Dir(twig.Path(root)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(twig.Path(root), []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	change(t, edit.At(root, at(0)), func(d *edit.Draft) error {
+		began := time.Now()
+		if removed := d.Undepend("c", ""); len(removed) != many || len(d.Parents("c")) != 0 {
+			t.Errorf("removed %d, left %d", len(removed), len(d.Parents("c")))
+		}
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		return nil
+	})
+}
