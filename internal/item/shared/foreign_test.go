@@ -3,6 +3,7 @@ package shared_test
 import (
 	"maps"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -66,8 +67,13 @@ func TestUnusableFiles(t *testing.T) {
 // committed here, and the reason is given.
 func TestSilentRemote(t *testing.T) {
 	t.Parallel()
-	_, _, machines := newMachines(t, 1)
-	m := machines[0]
+	g, remote, machines := newMachines(t, 1)
+	// A git for tests may be built without HTTP.
+	m, err := open(t.Context(), machines[0].clone, remote, g.Env.With("PATH="+os.Getenv("PATH")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.close)
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
