@@ -61,9 +61,7 @@ type script struct {
 	other               bool // the shell is neither POSIX sh nor bash
 	exports             bool // parameters are in the environment
 	// given is what the script's functions can read from their input.
-	given contents
-	// opened is what the whole script can read from what exec opens.
-	opened  contents
+	given   contents
 	written Files
 }
 
@@ -76,9 +74,6 @@ func (from Script) Evaluates(written Files) (inserted, variables string) {
 		return Unparsed, Unparsed
 	}
 	walk(file, func(n syntax.Node, around []syntax.Node) {
-		if stmt, ok := n.(*syntax.Stmt); ok && redirectsScript(stmt) {
-			s.opened.add(s.output(stmt))
-		}
 		if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
 			if name, _ := words.Text(call.Args[0]); s.functions[name] {
 				s.given.add(s.input(around))

@@ -54,7 +54,6 @@ func (s *script) output(n syntax.Node) (out contents) {
 
 // input returns what the innermost of nodes can read from its input.
 func (s *script) input(around []syntax.Node) (in contents) {
-	in.add(s.opened)
 	for i, above := range around {
 		switch above := above.(type) {
 		case *syntax.Stmt:
@@ -148,17 +147,11 @@ func (s *script) redirected(n *syntax.Stmt, around []syntax.Node, file *syntax.F
 			continue
 		}
 		out := s.output(n)
-		if redirectsScript(n) {
+		if call, ok := n.Cmd.(*syntax.CallExpr); ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec" {
 			out = s.output(file)
 		}
 		s.write(out, around, r.Word)
 	}
-}
-
-// redirectsScript reports whether a statement redirects the rest of the script.
-func redirectsScript(n *syntax.Stmt) bool {
-	call, ok := n.Cmd.(*syntax.CallExpr)
-	return ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec"
 }
 
 // write records that the innermost of nodes writes files with an output, or with its input.

@@ -88,6 +88,8 @@ func meaning(o programs.Options, args []*syntax.Word) (c call) {
 		isOption := literal && len(text) > 1 && (text[0] == '-' || text[0] == '+' && o.Plus())
 		switch {
 		case !literal && o.IsData(words.Lead(args[i])):
+		case !literal && strings.HasPrefix(words.Lead(args[i]), "-") && (!others || o.Anywhere):
+			return c // an option with a value attached
 		case isOption && (!others || o.Anywhere):
 			read, values, known := option(o, args[i:], others)
 			if !known {
