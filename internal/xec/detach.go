@@ -9,13 +9,13 @@ import (
 // Detach starts a program that continues after this process and its terminal have ended, and
 // returns its process number. Its output goes to log. Of c, only Name, Args, Dir, and Env are used.
 func Detach(c Command, log *os.File) (pid int, err error) {
-	path, err := c.Env.LookPath(c.Name)
+	found, err := c.program()
 	if err != nil {
-		return 0, fmt.Errorf("run %s: %w", c.Name, err)
+		return 0, err
 	}
-	cmd := exec.Command(path, c.Args...) //nolint:noctx // it outlives every context
+	cmd := exec.Command(found.path) //nolint:noctx // it outlives every context
+	cmd.Args, cmd.Env = found.argv, found.env
 	cmd.Dir = c.Dir
-	cmd.Env = c.Env.inherited()
 	cmd.Stdout, cmd.Stderr = log, log
 	detached(cmd)
 	if err := cmd.Start(); err != nil {

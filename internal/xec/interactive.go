@@ -19,14 +19,13 @@ type Terminal struct {
 // has no time limit, and keeps none of its output; of c only Name, Args, Dir and
 // Env count. Errors are those of Run.
 func Interactive(ctx context.Context, c Command, t Terminal) error {
-	path, err := c.Env.LookPath(c.Name)
+	found, err := c.program()
 	if err != nil {
-		return fmt.Errorf("run %s: %w", c.Name, err)
+		return err
 	}
-	cmd := exec.CommandContext(ctx, path, c.Args...)
-	cmd.Args[0] = c.Name
+	cmd := exec.CommandContext(ctx, found.path)
+	cmd.Args, cmd.Env = found.argv, found.env
 	cmd.Dir = c.Dir
-	cmd.Env = c.Env.inherited()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.Stdin, t.Stdout, t.Stderr
 	err = cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {

@@ -49,25 +49,24 @@ const guardGrace = 3 * time.Second
 // Windows for everything and in every case. When the program ends by itself, only what is
 // left of its own group is killed: what has moved away then was meant to stay.
 func Stream(ctx context.Context, c Command, out io.Writer) error {
-	path, err := c.Env.LookPath(c.Name)
+	found, err := c.program()
 	if err != nil {
-		return fmt.Errorf("run %s: %w", c.Name, err)
+		return err
 	}
 	timeout := cmp.Or(c.Timeout, DefaultTimeout)
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
 	id := rand.Text()
-	cmd := exec.Command(path, c.Args...) //nolint:noctx // it is ended below, more gently
-	cmd.Args[0] = c.Name
+	cmd := exec.Command(found.path) //nolint:noctx // it is ended below, more gently
+	cmd.Args, cmd.Env = found.argv, found.env.With(marker+"="+id)
 	cmd.Dir = c.Dir
-	cmd.Env = c.Env.inherited().With(marker + "=" + id)
 	cmd.Stdout, cmd.Stderr = out, out // the same writer, so one pipe
 	cmd.WaitDelay = pipeDelay
 	run := session{cmd: cmd, id: id, started: c.Started}
 	if c.Guard != nil {
 		cmd.Path, cmd.Err = c.Guard.Path, nil
-		cmd.Args = slices.Concat(c.Guard.Argv, []string{path, c.Name}, c.Args)
+		cmd.Args = slices.Concat(c.Guard.Argv, []string{found.path}, found.argv)
 		r, w, err := os.Pipe()
 		if err != nil {
 			return fmt.Errorf("run %s: %w", c.Name, err)

@@ -16,7 +16,8 @@
 //     error, it keeps at most 64 KiB;
 //   - the program sees only the given environment and nothing of this
 //     process's own, and is looked up in that environment's PATH;
-//   - it gets no terminal, and no standard input except the caller's.
+//   - it gets no terminal, and no standard input except the caller's;
+//   - on Windows, a batch file gets no argument that the command interpreter evaluates.
 //
 // A program that ended with a status other than 0 is an [*ExitError]; a missing
 // one is [ErrNotInstalled]; one that exceeded its time limit is
@@ -93,9 +94,9 @@ type Result struct {
 
 // Run runs c to its end. The result contains the output so far, even if there is an error.
 func Run(ctx context.Context, c Command) (Result, error) {
-	path, err := c.Env.LookPath(c.Name)
+	found, err := c.program()
 	if err != nil {
-		return Result{}, fmt.Errorf("run %s: %w", c.Name, err)
+		return Result{}, err
 	}
 	timeout := cmp.Or(c.Timeout, DefaultTimeout)
 	limited, cancel := context.WithTimeout(ctx, timeout)
@@ -107,10 +108,9 @@ func Run(ctx context.Context, c Command) (Result, error) {
 		stdout.full = cancel
 	}
 
-	cmd := exec.CommandContext(limited, path, c.Args...)
-	cmd.Args[0] = c.Name
+	cmd := exec.CommandContext(limited, found.path)
+	cmd.Args, cmd.Env = found.argv, found.env
 	cmd.Dir = c.Dir
-	cmd.Env = c.Env.inherited()
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if len(c.Stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
