@@ -14,6 +14,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/git/history"
 )
 
@@ -148,6 +149,7 @@ func number(pr PullRequest, has map[string]bool) *Fact {
 
 // forest is the branches and their growth.
 type forest struct {
+	roots   *distinct.List[string]
 	k       Known
 	reached map[string]map[string]bool // by branch: its commits that no root has
 	holders map[string][]string        // by commit: the branches that have it, roots left out
@@ -167,12 +169,12 @@ func newForest(k Known) *forest {
 		k: k, reached: make(map[string]map[string]bool), holders: make(map[string][]string), above: make(map[string][]string),
 		began: make(map[string]beginning, len(k.History.Tips)), merged: make(map[string]bool), held: make(map[string][]string),
 	}
-	f.names = slices.Sorted(slices.Values(k.examined()))
+	f.names, f.roots = slices.Sorted(slices.Values(k.examined())), distinct.Of(k.Roots...)
 	for _, d := range k.State.Dependencies {
 		f.above[d.Child] = append(f.above[d.Child], d.Parent)
 	}
 	for _, name := range f.names {
-		if !slices.Contains(k.Roots, name) {
+		if !f.roots.Has(name) {
 			for hash := range f.reach(name) {
 				f.holders[hash] = append(f.holders[hash], name)
 			}
@@ -355,7 +357,7 @@ func (f *forest) holder(name, commit string) string {
 	for _, other := range f.held[commit] {
 		log := f.k.Logs[other]
 		switch {
-		case other == name, slices.Contains(f.k.Roots, other), log.Commit == commit:
+		case other == name, f.roots.Has(other), log.Commit == commit:
 		case log.Held[commit]:
 			made = append(made, other)
 		default:

@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/branch/twig/edit"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/session"
@@ -102,13 +103,14 @@ func (t *Tracker) remembered(ctx context.Context, k adopt.Known) (map[string]his
 	}
 	logs := make(map[string]history.Log, len(k.Examined))
 	var began, roots []string
+	trunks := distinct.Of(k.Roots...)
 	for _, name := range k.Examined {
 		log := read(name)
 		logs[name] = log
 		if began = append(began, log.Onto...); log.Commit != "" {
 			began = append(began, log.Commit)
 		}
-		if slices.Contains(k.Roots, name) {
+		if trunks.Has(name) {
 			roots = append(roots, name)
 		}
 	}
