@@ -32,6 +32,9 @@ type File struct {
 	Data []byte
 	// Private makes the file, even an existing one, readable only by its user.
 	Private bool
+	// Common lets those who can change its directory read and change the file, whatever the umask of the
+	// process: other accounts must know what it says.
+	Common bool
 }
 
 // Root returns the directory, for reading.
@@ -109,6 +112,9 @@ func (tx *Tx) stage(name string, f File) error {
 	if err == nil && old != nil && !f.Private {
 		err = file.Chmod(old.Mode().Perm())
 	}
+	if err == nil && f.Common {
+		err = openToWriters(tx.root, file, path.Dir(f.Name))
+	}
 	if err == nil {
 		err = tx.disk.Sync(file, f.Name)
 	}
@@ -116,6 +122,19 @@ func (tx *Tx) stage(name string, f File) error {
 		err = closeErr
 	}
 	return err
+}
+
+// openToWriters adds the permissions of those who can change a directory to a file in it.
+func openToWriters(root *os.Root, file *os.File, dir string) error {
+	mode, err := lockMode(root, dir)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err != nil || info.Mode().Perm()|mode == info.Mode().Perm() {
+		return err
+	}
+	return file.Chmod(info.Mode().Perm() | mode)
 }
 
 // create creates a file, and replaces a leftover of a killed process.

@@ -1,6 +1,7 @@
 package family
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -39,6 +40,12 @@ func Started(pid int) string {
 		return ""
 	}
 	return fmt.Sprintf("%d.%06d", p.Proc.P_starttime.Sec, p.Proc.P_starttime.Usec)
+}
+
+// hidden reports whether the system refuses to show the process with a number.
+func hidden(pid int) bool {
+	_, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	return err != nil && !errors.Is(unix.Kill(pid, 0), unix.ESRCH)
 }
 
 // Marked returns none: macOS does not show the environment of a process.

@@ -2,9 +2,11 @@ package family
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"strconv"
 	"sync"
+	"syscall"
 )
 
 // processes returns the numbers of all processes.
@@ -76,6 +78,12 @@ func Started(pid int) string {
 		return ""
 	}
 	return bootID() + "/" + string(fields[starttime])
+}
+
+// hidden reports whether there is a process with a number, of which /proc shows nothing: that of another
+// account where /proc is mounted with hidepid, or any while no file can be opened.
+func hidden(pid int) bool {
+	return stat(pid) == nil && !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
 
 // Marked returns the processes of this user that were started with a variable,

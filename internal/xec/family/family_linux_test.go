@@ -2,6 +2,8 @@ package family_test
 
 import (
 	"os"
+	"os/exec"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,6 +36,27 @@ func TestKilledAndNotAwaited(t *testing.T) {
 	}
 	if found := family.Find(child.Pid, identity.Start); found != nil {
 		t.Error("it was found")
+	}
+}
+
+// A process that /proc does not show, as that of another account under hidepid, has not ended.
+func TestHiddenHasNotEnded(t *testing.T) {
+	t.Parallel()
+	const variable = "COPSE_TEST_HIDDEN"
+	parent := family.Identify(os.Getppid())
+	if os.Getenv(variable) != "" {
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 0, Max: 0}); err != nil {
+			t.Fatal(err)
+		}
+		if parent.Alive() || parent.Gone() {
+			t.Errorf("alive %t, gone %t", parent.Alive(), parent.Gone())
+		}
+		return
+	}
+	again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHiddenHasNotEnded$")
+	again.Env = append(os.Environ(), variable+"=1")
+	if out, err := again.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 

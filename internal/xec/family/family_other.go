@@ -13,6 +13,9 @@ func parentOf(int) int { return 0 }
 // Started returns "": starts are not known here.
 func Started(int) string { return "" }
 
+// hidden reports true: nothing is known here.
+func hidden(int) bool { return true }
+
 // Marked returns none.
 func Marked(string) []*os.Process { return nil }
 

@@ -1,6 +1,7 @@
 package family
 
 import (
+	"errors"
 	"os"
 	"strconv"
 
@@ -26,6 +27,15 @@ func Started(pid int) string {
 		return ""
 	}
 	return strconv.FormatInt(created.Nanoseconds(), 10)
+}
+
+// hidden reports whether the system refuses to show the process with a number, as that of another account.
+func hidden(pid int) bool {
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid)) //nolint:gosec // a process number
+	if err == nil {
+		_ = windows.CloseHandle(h)
+	}
+	return errors.Is(err, windows.ERROR_ACCESS_DENIED)
 }
 
 // Marked returns none.

@@ -16,7 +16,12 @@ func Identify(pid int) Process { return Process{PID: pid, Start: Started(pid), S
 func (p Process) Alive() bool { return p.PID > 0 && p.Start != "" && Started(p.PID) == p.Start }
 
 // Gone reports whether the process has ended. It is false where that cannot be known: the
-// process was that of another machine, container or start of the system.
+// process was that of another machine, container or start of the system, or the system hides the
+// processes of other accounts.
 func (p Process) Gone() bool {
-	return p.PID > 0 && p.Start != "" && p.Space == space() && !p.Alive()
+	if p.PID <= 0 || p.Start == "" || p.Space != space() {
+		return false
+	}
+	now := Started(p.PID)
+	return now != p.Start && (now != "" || !hidden(p.PID))
 }

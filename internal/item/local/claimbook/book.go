@@ -7,7 +7,8 @@
 //   - an item has one holder at a time, in all worktrees of a repository;
 //   - a claim belongs to an item and not to its number: an item whose number changes keeps its
 //     holder, and another item with the same number does not get it;
-//   - a damaged file holds no item, and no symbolic link points outside the directory.
+//   - a damaged file holds no item, and no symbolic link points outside the directory;
+//   - while a file cannot be read, nobody gets its item: it may have a holder.
 //
 // The directory depends on the store. In the store that all worktrees share, it is a part of the
 // store, so a sync sends the claims to other clones. A store in the tree of a repository
@@ -20,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -34,6 +36,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/renumbered"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
@@ -58,6 +61,13 @@ type entry struct {
 	info   fs.FileInfo
 	record claimfile.Record
 	ok     bool
+}
+
+// found are the claims of files.
+type found struct {
+	records map[string]claimfile.Record // by the name of the file
+	left    int                         // files that were not read because they are too large together
+	unread  map[string]error            // files that could not be read
 }
 
 const (
@@ -100,24 +110,29 @@ type file struct {
 	info fs.FileInfo
 }
 
-// records returns the claims of the wanted files, by the name of the file, and how many it has not read
-// because they are too large together. It reuses earlier results for unchanged files.
-func (b *Book) records(wanted func(names []string) []string) (records map[string]claimfile.Record, left int, err error) {
+// records returns the claims of the wanted files. It reuses earlier results for unchanged files.
+func (b *Book) records(wanted func(names []string) []string) (found, error) {
 	root, err := b.dir.Open()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, nil
+		return found{}, nil
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("read the claims: %w", rooted.WithoutPath(err))
+		return found{}, fmt.Errorf("read the claims: %w", rooted.WithoutPath(err))
 	}
 	defer root.Close()
 	names, err := layout.Names(root, ".")
 	if err != nil {
-		return nil, 0, fmt.Errorf("read the claims: %w", err)
+		return found{}, fmt.Errorf("read the claims: %w", err)
 	}
+	all := found{records: map[string]claimfile.Record{}, unread: map[string]error{}}
 	var files []file
 	for _, name := range wanted(names) {
-		if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() && path.Ext(name) == claimfile.Extension {
+		info, err := root.Lstat(name)
+		switch {
+		case path.Ext(name) != claimfile.Extension || errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			all.unread[name] = rooted.WithoutPath(err)
+		case info.Mode().IsRegular():
 			files = append(files, file{name, info})
 		}
 	}
@@ -127,34 +142,37 @@ func (b *Book) records(wanted func(names []string) []string) (records map[string
 	var size int64
 	for i, f := range files {
 		if size += f.info.Size(); size > maxRead {
-			files, left = files[:i], len(files)-i
+			files, all.left = files[:i], len(files)-i
 			break
 		}
 	}
-	return b.readAll(root, files), left, nil
+	b.readAll(root, files, &all)
+	return all, nil
 }
 
-// readAll returns the claims of files.
-func (b *Book) readAll(root *os.Root, files []file) map[string]claimfile.Record {
+// readAll adds the claims of files.
+func (b *Book) readAll(root *os.Root, files []file, all *found) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	read := make(map[string]entry, len(files))
-	records := make(map[string]claimfile.Record, len(files))
 	for _, f := range files {
 		known, ok := b.read[f.name]
 		if !ok || !known.current(f.info) {
+			var err error
 			known = entry{info: f.info}
-			known.record, known.ok = readClaim(root, f.name, b.now())
+			if known.record, known.ok, err = readClaim(root, f.name, b.now()); err != nil {
+				all.unread[f.name] = err
+				continue
+			}
 		}
 		if time.Since(f.info.ModTime()) > racy {
 			read[f.name] = known
 		}
 		if known.ok {
-			records[f.name] = known.record
+			all.records[f.name] = known.record
 		}
 	}
 	b.read = read
-	return records
 }
 
 // of returns the names of files that can have the claim of an item of a snapshot, also under a number that
@@ -190,32 +208,46 @@ func (e entry) current(info fs.FileInfo) bool {
 	return os.SameFile(e.info, info) && e.info.ModTime().Equal(info.ModTime()) && e.info.Size() == info.Size()
 }
 
-// readClaim reads the file of a claim. An unreadable one counts as none: nobody could honor it.
-func readClaim(root *os.Root, name string, now time.Time) (claimfile.Record, bool) {
+// readClaim reads the file of a claim. A missing or damaged one is none: nobody could honor it. The error
+// says that it cannot be read now, as that of another account, so nobody knows whether it is a claim.
+func readClaim(root *os.Root, name string, now time.Time) (claimfile.Record, bool, error) {
 	data, err := regular.ReadIn(root, name, claimfile.MaxSize)
 	if err != nil {
-		return claimfile.Record{}, false
+		_, special := errors.AsType[*regular.NotRegularError](err)
+		_, large := errors.AsType[*regular.TooLargeError](err)
+		if special || large || errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return claimfile.Record{}, false, rooted.WithoutPath(err)
 	}
-	return claimfile.Parse(path.Base(name), string(data), now)
+	r, ok := claimfile.Parse(path.Base(name), string(data), now)
+	return r, ok, nil
+}
+
+// unread returns the error of an item whose claim cannot be read.
+func unread(id item.ID, name string, err error) error {
+	return &storage.StoreError{
+		Problem: fmt.Sprintf("work item #%s may have a holder: its claim %s/%s cannot be read: %v", id, claimfile.Directory, path.Base(name), err),
+		Next:    "Let your account read that file, or wait until it can be read.",
+		Err:     err,
+	}
 }
 
 // Live returns a snapshot with the valid claims, according to the configuration of the project.
 func (b *Book) Live(s *item.Snapshot, c item.Config) (*item.Snapshot, error) {
-	records, left, err := b.records(func(names []string) []string { return b.of(s, names) })
-	if err != nil || len(records)+left == 0 {
+	all, err := b.records(func(names []string) []string { return b.of(s, names) })
+	if err != nil || len(all.records)+all.left+len(all.unread) == 0 {
 		return s, err
 	}
-	if left > 0 {
+	if warnings := all.warnings(); len(warnings) > 0 {
 		warned := *s
-		warned.Warnings = append(slices.Clip(s.Warnings), item.Warning{
-			File: claimfile.Directory, Reason: fmt.Sprintf("has more than %d MiB of claims, and copse did not read %s; remove the largest files", maxRead>>20, cleantext.Count(left, "file")),
-		})
+		warned.Warnings = append(slices.Clip(s.Warnings), warnings...)
 		s = &warned
 	}
 	now := b.now()
-	live := make(map[item.ID]claim.Claim, len(records))
+	live := make(map[item.ID]claim.Claim, len(all.records))
 	var moved []claimfile.Record
-	for _, r := range records {
+	for _, r := range all.records {
 		if r.Ended(now) {
 			continue
 		}
@@ -229,6 +261,48 @@ func (b *Book) Live(s *item.Snapshot, c item.Config) (*item.Snapshot, error) {
 	}
 	b.follow(s, c, moved, live)
 	return s.WithClaims(live), nil
+}
+
+// warnings returns what the claims of files lack.
+func (f found) warnings() []item.Warning {
+	var all []item.Warning
+	if f.left > 0 {
+		all = append(all, item.Warning{
+			File: claimfile.Directory, Reason: fmt.Sprintf("has more than %d MiB of claims, and copse did not read %s; remove the largest files", maxRead>>20, cleantext.Count(f.left, "file")),
+		})
+	}
+	if len(f.unread) > 0 {
+		name := slices.Min(slices.Collect(maps.Keys(f.unread)))
+		all = append(all, item.Warning{
+			File: claimfile.Directory + "/" + name, Reason: fmt.Sprintf("cannot be read: %v; nobody gets its item until it can (%s)", f.unread[name], cleantext.Count(len(f.unread), "such file")),
+		})
+	}
+	return all
+}
+
+// Files returns the valid claims of a snapshot's items, as files of a store that clones share. It fails if
+// it cannot read one.
+func (b *Book) Files(s *item.Snapshot, c item.Config) (map[string]string, error) {
+	all, err := b.records(func(names []string) []string { return b.of(s, names) })
+	if err != nil {
+		return nil, err
+	}
+	if warnings := all.warnings(); len(warnings) > 0 {
+		return nil, &storage.ConfigError{File: warnings[0].File, Reason: warnings[0].Reason}
+	}
+	if s, err = b.Live(s, c); err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	for _, it := range s.Claims() {
+		held, _ := s.Claim(it.ID)
+		text, err := claimfile.Record{Item: it.ID, Created: it.Created, Claim: held}.Text()
+		if err != nil {
+			return nil, err
+		}
+		files[path.Join(claimfile.Directory, claimfile.Name(it.ID, it.Created))] = text
+	}
+	return files, nil
 }
 
 // follow adds the claims of items whose number has changed since.
@@ -276,16 +350,29 @@ func (b *Book) Of(it *item.Summary) (claim.Claim, bool, error) {
 		return claim.Claim{}, false, fmt.Errorf("read the claims: %w", rooted.WithoutPath(err))
 	}
 	defer root.Close()
-	r, ok := readClaim(root, claimfile.Name(it.ID, it.Created), b.now())
-	for _, before := range renumbered.Of(b.renumberings(), it.ID, it.Created) {
-		if !ok {
-			r, ok = readClaim(root, claimfile.Name(before.From, it.Created), b.now())
-		}
-	}
-	if !ok || r.Ended(b.now()) {
-		return claim.Claim{}, false, nil
+	r, ok, err := b.find(root, ".", it)
+	if err != nil || !ok || r.Ended(b.now()) {
+		return claim.Claim{}, false, err
 	}
 	return r.Claim, true, nil
+}
+
+// find returns the claim of an item in a directory, also under a number that the item had before.
+func (b *Book) find(root *os.Root, dir string, it *item.Summary) (r claimfile.Record, ok bool, err error) {
+	ids := []item.ID{it.ID}
+	for _, before := range renumbered.Of(b.renumberings(), it.ID, it.Created) {
+		ids = append(ids, before.From)
+	}
+	for _, id := range ids {
+		name := path.Join(dir, claimfile.Name(id, it.Created))
+		if r, ok, err = readClaim(root, name, b.now()); err != nil {
+			return r, false, unread(it.ID, name, err)
+		}
+		if ok {
+			break
+		}
+	}
+	return r, ok, nil
 }
 
 // Due reports whether [Tx.Renew] should record a call of an agent.
@@ -295,13 +382,14 @@ func (b *Book) Due(by claim.Agent) (bool, error) {
 }
 
 // due returns the claims that a call of an agent changes, in their new state: its own are renewed,
-// and those of its machine whose holder's process has ended get a note about it.
+// and those of its machine whose holder's process has ended get a note about it. Claims that cannot be read
+// stay as they are.
 func (b *Book) due(by claim.Agent) ([]claimfile.Record, error) {
-	records, _, err := b.records(func(names []string) []string { return names })
+	all, err := b.records(func(names []string) []string { return names })
 	now := b.now().UTC().Truncate(time.Millisecond)
 	find := claim.HolderCheck{By: by, Now: now}
 	var due []claimfile.Record
-	for _, r := range records {
+	for _, r := range all.records {
 		switch noted := find.Mark(r.Claim); {
 		case r.Ended(now):
 			continue

@@ -35,7 +35,10 @@ func (b *Book) Change(ctx context.Context, tx *lockedstore.Tx, do func(*Tx) erro
 // Take assigns an item to the agent of a request. The error is a [*storage.HeldError] if another
 // agent holds the item.
 func (t *Tx) Take(it *item.Summary, r storage.ClaimRequest) (claim.Claim, error) {
-	old := t.former(it)
+	old, err := t.former(it)
+	if err != nil {
+		return claim.Claim{}, err
+	}
 	now := t.book.now().UTC().Truncate(time.Millisecond)
 	taken, err := r.Take(it.ID, old, t.by, now)
 	if err == nil {
@@ -74,7 +77,10 @@ func (t *Tx) NoteGone(s *item.Snapshot) (*item.Snapshot, error) {
 // steal does it end that of another agent.
 func (t *Tx) Release(it *item.Summary, steal bool) (claim claim.Claim, was bool, err error) {
 	now := t.book.now()
-	old := t.former(it)
+	old, err := t.former(it)
+	if err != nil {
+		return claim, false, err
+	}
 	if old == nil || old.Ended(now) {
 		return claim, false, t.Forget(it)
 	}
@@ -93,7 +99,10 @@ func (t *Tx) Finish(it *item.Summary, steal bool, do func(stolen string) error) 
 	if err != nil {
 		return err
 	}
-	if err := do(stolen); err != nil || t.former(it) == nil {
+	if err := do(stolen); err != nil {
+		return err
+	}
+	if old, err := t.former(it); err != nil || old == nil {
 		return err
 	}
 	return t.Forget(it)
@@ -101,7 +110,10 @@ func (t *Tx) Finish(it *item.Summary, steal bool, do func(stolen string) error) 
 
 // Check returns a [*storage.HeldError] if another agent holds an item, or with steal, the holder.
 func (t *Tx) Check(it *item.Summary, steal bool) (stolen string, err error) {
-	old := t.former(it)
+	old, err := t.former(it)
+	if err != nil {
+		return "", err
+	}
 	switch err := storage.CheckHolder(it.ID, old, t.by, t.book.now()); {
 	case err == nil:
 		return "", nil
@@ -137,20 +149,14 @@ func (t *Tx) Renew() error {
 	return nil
 }
 
-// former returns the claim of an item as its file has it now, also under a number that it had
-// before; nil if there is none.
-func (t *Tx) former(it *item.Summary) *claim.Claim {
-	if r, ok := readClaim(t.tx.Root(), t.name(it), t.book.now()); ok {
-		return &r.Claim
+// former returns the claim of an item as its file has it now, also under a number that it
+// had before; nil if there is none.
+func (t *Tx) former(it *item.Summary) (*claim.Claim, error) {
+	r, ok, err := t.book.find(t.tx.Root(), t.book.directory, it)
+	if err != nil || !ok {
+		return nil, err
 	}
-	for _, r := range renumbered.Of(t.book.renumberings(), it.ID, it.Created) {
-		before := *it
-		before.ID = r.From
-		if r, ok := readClaim(t.tx.Root(), t.name(&before), t.book.now()); ok {
-			return &r.Claim
-		}
-	}
-	return nil
+	return &r.Claim, nil
 }
 
 func (t *Tx) name(it *item.Summary) string {
@@ -166,7 +172,7 @@ func (t *Tx) put(it *item.Summary, claim claim.Claim) error {
 	if err := t.tx.MakeDir(t.book.directory); err != nil {
 		return err
 	}
-	return t.tx.Write(lockedstore.File{Name: t.name(it), Data: []byte(text)})
+	return t.tx.Write(lockedstore.File{Name: t.name(it), Data: []byte(text), Common: true})
 }
 
 // remove removes the claim of an item, if there is one.

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/item/storage"
@@ -50,19 +51,23 @@ type Search struct {
 // Find returns the directory of the store. The error can be [storage.ErrNoProject].
 func (p Search) Find() (rooted.Dir, error) {
 	if path, ok, err := p.elsewhere(); ok || err != nil {
-		if info, err := os.Stat(path); ok && (err != nil || !info.IsDir()) {
+		if info, err := os.Stat(path); ok && (isGone(err) || err == nil && !info.IsDir()) {
 			return rooted.Dir{}, storage.ErrNoProject
 		}
 		return rooted.Dir{Wall: path, Name: "."}, err
 	}
 	for _, dir := range p.directories() {
-		if (dir == p.Root || dir == p.Main) && p.HasShared() {
-			return p.SharedDir(), nil
+		if dir == p.Root || dir == p.Main {
+			if shared, err := p.HasShared(); shared || err != nil {
+				return p.SharedDir(), err
+			}
 		}
 		store := rooted.Dir{Wall: dir, Name: Name}
 		switch info, err := os.Lstat(store.Path()); {
-		case err != nil:
+		case isGone(err):
 			continue
+		case err != nil:
+			return rooted.Dir{}, unseen(Name, err)
 		case info.IsDir():
 			return store, nil
 		case info.Mode()&fs.ModeSymlink == 0:
@@ -128,17 +133,33 @@ func (p Search) CreateShared() error {
 }
 
 // HasShared reports whether there is a shared store. A symbolic link does not count, and
-// neither does a directory below one.
-func (p Search) HasShared() bool {
+// neither does a directory below one. The error says that nobody can know: a store that cannot be seen is
+// not one that is not there, because the items in the tree are then no longer used.
+func (p Search) HasShared() (bool, error) {
 	if p.Shared == "" {
-		return false
+		return false, nil
 	}
-	for _, dir := range []string{p.Shared, filepath.Dir(p.Shared)} {
-		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
-			return false
+	for _, dir := range []string{filepath.Dir(p.Shared), p.Shared} {
+		info, err := os.Lstat(dir)
+		if err != nil && !isGone(err) {
+			return false, unseen(".git/"+p.SharedDir().Name, err)
+		}
+		if err != nil || !info.IsDir() {
+			return false, nil
 		}
 	}
-	return true
+	return true, nil
+}
+
+// isGone reports whether an error says that there is no such file.
+func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
+
+// unseen returns the error of a directory of which nobody knows whether it is there.
+func unseen(name string, err error) error {
+	return &storage.ConfigError{
+		File:   name,
+		Reason: fmt.Sprintf("cannot be seen: %v. It may have the items of this project, so copse uses no others; let your account enter the directories above it", rooted.WithoutPath(err)),
+	}
 }
 
 // directories returns the possible directories of a store, in their order of precedence.

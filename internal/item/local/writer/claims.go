@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,7 @@ func (w *Writer) claimBest(c *claimbook.Tx, config item.Config, r storage.ClaimR
 	if s, err = c.NoteGone(s); err != nil {
 		return storage.Claimed{}, err
 	}
+	var unread error
 	for _, best := range s.Claimable(config) {
 		it, err := w.Item(best.ID)
 		if err != nil {
@@ -68,9 +70,13 @@ func (w *Writer) claimBest(c *claimbook.Tx, config item.Config, r storage.ClaimR
 		if _, held := errors.AsType[*storage.HeldError](err); held {
 			continue
 		}
+		if _, refused := errors.AsType[*storage.StoreError](err); refused { // its claim cannot be read
+			unread = cmp.Or(unread, err)
+			continue
+		}
 		return storage.Claimed{Item: it, Claim: claim}, err
 	}
-	return storage.Claimed{}, s.NothingToClaim(config)
+	return storage.Claimed{}, cmp.Or(unread, error(s.NothingToClaim(config)))
 }
 
 // Release ends the claim of an item.

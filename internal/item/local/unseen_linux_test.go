@@ -1,0 +1,96 @@
+package local_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claim"
+	"github.com/copse-dev/copse/internal/item/itemtest"
+	"github.com/copse-dev/copse/internal/item/storage"
+)
+
+// obeyModes makes the modes of files hold for the test, also if it runs as root. The thread ends with the test.
+func obeyModes(t *testing.T) {
+	t.Helper()
+	runtime.LockOSThread()
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	must(t, unix.Capget(&header, &data[0]))
+	data[0].Effective &^= 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH
+	must(t, unix.Capset(&header, &data[0]))
+}
+
+// A claim that cannot be read, as that of another account, may hold its item.
+func TestUnreadableClaim(t *testing.T) {
+	t.Parallel()
+	obeyModes(t)
+	s, search := inGit(t)
+	ada, bob := claim.WithAgent(t.Context(), itemtest.Agent("ada")), claim.WithAgent(t.Context(), itemtest.Agent("bob"))
+	_, err := s.Claim(ada, storage.ClaimRequest{ID: 1})
+	must(t, err)
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(search.Shared), "claims", "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("got %v, %v", files, err)
+	}
+	must(t, os.Chmod(files[0], 0))
+	for what, call := range map[string]func() error{
+		"claim":   func() error { _, err := s.Claim(bob, storage.ClaimRequest{ID: 1}); return err },
+		"release": func() error { _, _, err := s.Release(bob, 1, false); return err },
+		"finish":  func() error { _, err := s.Update(bob, 1, item.Patch{Status: new("done")}); return err },
+		"delete":  func() error { return s.Delete(bob, 1, "", false) },
+		"share":   func() error { _, _, err := s.InitShared(bob); return err },
+	} {
+		if err := call(); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+	if got, err := s.Claim(bob, storage.ClaimRequest{}); err != nil || got.Item.ID != 2 {
+		t.Errorf("the next item is #%d, %v", got.Item.ID, err)
+	}
+	all, err := s.Snapshot(bob)
+	if err != nil || len(all.Warnings) != 1 || !strings.Contains(all.Warnings[0].Reason, "permission denied") {
+		t.Errorf("got %v, %v", all.Warnings, err)
+	}
+}
+
+// Those who can change the claims of a repository can read them.
+func TestClaimsForAllWriters(t *testing.T) {
+	t.Parallel()
+	s, search := inGit(t)
+	dir := filepath.Join(filepath.Dir(search.Shared), "claims")
+	must(t, os.MkdirAll(dir, 0o700))
+	must(t, os.Chmod(dir, 0o2770)) //nolint:gosec // a directory of a group
+	_, err := s.Claim(claim.WithAgent(t.Context(), itemtest.Agent("ada")), storage.ClaimRequest{ID: 1})
+	must(t, err)
+	files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
+	if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm()&0o060 != 0o060 {
+		t.Errorf("got %v, %v", info.Mode(), err)
+	}
+}
+
+// A store that cannot be seen is not one that is missing: no other one takes its place.
+func TestUnseenStore(t *testing.T) {
+	t.Parallel()
+	obeyModes(t)
+	s, search := inGit(t)
+	_, _, err := s.InitShared(t.Context())
+	must(t, err)
+	closed := filepath.Dir(search.Shared)
+	must(t, os.Chmod(closed, 0))
+	t.Cleanup(func() { _ = os.Chmod(closed, 0o700) }) //nolint:gosec // a directory
+	if _, err := s.Create(t.Context(), item.Draft{Title: "x"}); err == nil || !strings.Contains(err.Error(), "cannot be seen") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := s.Init(t.Context()); err == nil {
+		t.Error("another store was made")
+	}
+	if got, err := filepath.Glob(filepath.Join(search.Root, ".tic", "items", "*")); err != nil || len(got) != 2 {
+		t.Errorf("the store in the tree has %v, %v", got, err)
+	}
+}
