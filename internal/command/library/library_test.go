@@ -454,23 +454,36 @@ func TestManyAgents(t *testing.T) {
 // A library keeps a limited amount of registries, whatever agents are named.
 func TestRegistriesAreDropped(t *testing.T) {
 	t.Parallel()
-	const agents = 6
-	contents, content := map[string]string{}, large()
+	const agents = 4
+	contents := map[string]string{}
 	for i := range agents {
-		contents[fmt.Sprintf("ws/.agent/a%d/registry.json", i)] = content
+		contents[fmt.Sprintf("ws/.agent/a%d/registry.json", i)] = registry("a")
 	}
-	l := files(t, contents).library()
-	opened := make([]*library.Catalog, agents)
-	for i := range opened {
-		opened[i], _ = l.Open(fmt.Sprintf("a%d", i))
-	}
-	if again, err := l.Open(fmt.Sprintf("a%d", agents-1)); err != nil || again != opened[agents-1] {
-		t.Errorf("the last registry is read again: %v", err)
-	}
-	for i, before := range opened {
-		if now, _ := l.Open(fmt.Sprintf("a%d", i)); now != before {
-			return
+	f, size := files(t, contents), len(registry("a"))
+	for name, tt := range map[string]struct {
+		size, commands int
+		dropped        bool
+	}{
+		"all fit":          {agents * size, agents, false},
+		"too large":        {agents*size - 1, agents, true},
+		"too many prompts": {agents * size, agents - 1, true},
+	} {
+		l := f.library()
+		l.SetMost(tt.size, tt.commands)
+		opened := make([]*library.Catalog, agents)
+		for i := range opened {
+			opened[i], _ = l.Open(fmt.Sprintf("a%d", i))
+		}
+		if again, err := l.Open(fmt.Sprintf("a%d", agents-1)); err != nil || again != opened[agents-1] {
+			t.Errorf("%s: the last registry is read again: %v", name, err)
+		}
+		dropped := false
+		for i, before := range opened {
+			now, _ := l.Open(fmt.Sprintf("a%d", i))
+			dropped = dropped || now != before
+		}
+		if dropped != tt.dropped {
+			t.Errorf("%s: dropped: %v", name, dropped)
 		}
 	}
-	t.Error("all registries remain")
 }
