@@ -6,12 +6,15 @@ import "github.com/copse-dev/copse/internal/recipe/splice/evaluation"
 // mention a long constant thousands of times.
 const maxConstants = 4 << 20
 
+// maxScripts limits the text of all scripts that are parsed for a justfile.
+const maxScripts = 4 << 20
+
 // maxReason limits the length of a reason that names other recipes and parameters. Thousands of them
 // can form a chain.
 const maxReason = 500
 
-// budget is the text that the analysis of a justfile may still insert.
-type budget struct{ left int }
+// budget is the text that the analysis of a justfile may still insert, and the one that it may parse.
+type budget struct{ left, scripts int }
 
 // constant returns the value of a constant for insertion into a script, and whether there is such a
 // constant. Without fits, its text, or that of all constants before it, is too long to parse.

@@ -47,6 +47,7 @@ func TestLongTexts(t *testing.T) {
 		"parentheses":  `{"recipes":{"r":` + recipe(`["echo `+strings.Repeat("( ", 400_000)+`",`+quoted+`]`) + `}}`,
 		"chain":        `{"recipes":{` + chain.String() + `"r":{"body":[],"parameters":[{"name":"p"}],"dependencies":[{"recipe":"r0","arguments":[["variable","p"]]}]},"r3000":` + recipe(`["echo ",[["variable","p"]]]`) + `}}`,
 		"defaults":     `{"recipes":{"r":{"body":[["echo ",[["variable","p3000"]]]],"parameters":[{"name":"p0"},` + defaults.String() + `{"name":"p"}],"dependencies":[{"recipe":"none","arguments":[["variable","p"]]}]}}}`,
+		"scripts":      `{"recipes":{"r":{"body":[` + strings.Repeat(`["echo \"$p\" `+strings.Repeat("x", 30_000)+`"],`, 145) + `["true"]],"parameters":[{"name":"p","export":true}]}}}`,
 		"parameters":   `{"recipes":{"r":{"body":[` + strings.Repeat(`["eval \"$1\""],`, 20_000) + `["echo ",[["variable","p"]]]],"parameters":[` + parameters.String() + `{"name":"p"}]}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 // maxAlternatives limits the number of conditional values that one value can choose between.
-const maxAlternatives = 8
+const maxAlternatives = 4
 
 // renderer builds the text of a script with known values, and a mark for each other value.
 type renderer struct {
@@ -32,6 +32,9 @@ func (r *recipe) scripts(lines [][]any) (scripts []evaluation.Script, fits bool)
 				}
 			}
 			text.to.WriteByte('\n')
+		}
+		if r.module.constants.scripts -= text.to.Len(); r.module.constants.scripts < 0 {
+			return nil, false
 		}
 		if most = max(most, text.most); most > maxAlternatives {
 			return nil, false

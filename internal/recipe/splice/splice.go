@@ -115,7 +115,7 @@ func Analyze(dump []byte, functions []string) (Recipes, error) {
 	for _, name := range functions {
 		known[name] = true
 	}
-	top.define(known, &budget{left: maxConstants})
+	top.define(known, &budget{left: maxConstants, scripts: maxScripts})
 	found := Recipes{}
 	top.each("", func(name string, r *recipe) { found[name] = r.analyze() })
 	return found, nil

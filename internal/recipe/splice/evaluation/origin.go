@@ -32,12 +32,14 @@ type origins struct {
 	// commands are the variables whose value, or a part of it, is the name of an interpreter or an
 	// option that takes a command.
 	commands map[string]bool
+	// read means that lettered and commands are complete.
+	read bool
 	// unclear means that any variable can contain anything.
 	unclear bool
 }
 
 // maxRounds limits how often a script is read to follow values from variable to variable.
-const maxRounds = 20
+const maxRounds = 5
 
 // harmless are the special variables that contain a number, or the options of the shell.
 var harmless = []string{"#", "?", "$", "!", "-", "0", "LINENO", "SECONDS", "RANDOM", "EPOCHSECONDS", "UID", "EUID", "PPID", "BASHPID"}
@@ -106,6 +108,15 @@ func (s *script) begin(from Script) {
 // trace finds out what the variables of a script can contain.
 func (s *script) trace() {
 	o := &s.origins
+	var setters []syntax.Node
+	for _, file := range s.files {
+		walk(file, func(n syntax.Node, _ []syntax.Node) {
+			switch n.(type) {
+			case *syntax.Assign, *syntax.ForClause, *syntax.ParamExp, *syntax.CoprocClause, *syntax.CallExpr:
+				setters = append(setters, n)
+			}
+		})
+	}
 	for rounds := 0; rounds == 0 || !o.unclear; rounds++ {
 		changed := false
 		set := func(name string, c contents) {
@@ -117,9 +128,10 @@ func (s *script) trace() {
 			changed = changed || all != o.names[name]
 			o.names[name] = all
 		}
-		for _, file := range s.files {
-			walk(file, func(n syntax.Node, _ []syntax.Node) { s.sets(n, set) })
+		for _, n := range setters {
+			s.sets(n, set)
 		}
+		o.read = true
 		if !changed {
 			return
 		}
@@ -167,6 +179,9 @@ func (s *script) sets(n syntax.Node, set func(string, contents)) {
 
 // letters records that the value of a variable can be the name of another one, or a part of a command.
 func (s *script) letters(name string, value syntax.Node) {
+	if s.origins.read {
+		return
+	}
 	s.origins.commands[name] = s.origins.commands[name] || s.command(value)
 	syntax.Walk(value, func(n syntax.Node) bool {
 		switch n := n.(type) {
