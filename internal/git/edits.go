@@ -21,7 +21,7 @@ func (r *Repo) Edits(ctx context.Context) (Edits, error) {
 		if r.Bare() {
 			return Edits{}, fmt.Errorf("list edited files: %w", ErrBare)
 		}
-		out, err := r.program.Run(ctx, "status", "--porcelain=v2", "--untracked-files=all",
+		out, whole, err := r.program.Compare(ctx, "status", "--porcelain=v2", "--untracked-files=all",
 			// Git would run in each submodule, with the submodule's own configuration.
 			"--ignore-submodules=dirty", "-z")
 		if err != nil {
@@ -31,6 +31,7 @@ func (r *Repo) Edits(ctx context.Context) (Edits, error) {
 		if err != nil {
 			return Edits{}, err
 		}
+		edits.Partial = !whole
 		cfg, err := r.config(ctx)
 		if err != nil {
 			return Edits{}, fmt.Errorf("list edited files: %w", err)

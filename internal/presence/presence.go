@@ -63,6 +63,12 @@ const (
 	pause = time.Second
 	// start is the time before the first write, which must not compete with a server's first answer.
 	start = 50 * time.Millisecond
+	// retry is the time until the next attempt after a write that failed.
+	retry = 5 * time.Second
+	// probe is the name of a file that a reader makes to find out whether a server can, and probeSize
+	// its size: few records are larger.
+	probe     = "probe"
+	probeSize = 64 << 10
 	// remembered is how long a client is listed after its last call. The process of a client on
 	// standard input ends with it; one over HTTP only falls silent.
 	remembered = 10 * time.Minute
@@ -70,8 +76,11 @@ const (
 
 // Register publishes the clients of one server. It is safe for concurrent use.
 type Register struct {
-	dir string // "" for none
-	now func() time.Time
+	dir  string // "" for none
+	now  func() time.Time
+	warn func(error)
+	// retry is the time until the next attempt after a write that failed.
+	retry time.Duration
 
 	mu      sync.Mutex
 	clients map[[2]string]Client // by name and worktree
@@ -79,13 +88,14 @@ type Register struct {
 	held    *flock.Flock
 	pending bool
 	written time.Time
+	failed  bool // the last write
 	closed  bool
 }
 
 // NewRegister returns the register of a server, in a directory that is created when needed; "" is
-// for none.
-func NewRegister(dir string, now func() time.Time) *Register {
-	return &Register{dir: dir, now: now, clients: make(map[[2]string]Client)}
+// for none. warn is called with the reason why others do not see the server, once until they do.
+func NewRegister(dir string, now func() time.Time, warn func(error)) *Register {
+	return &Register{dir: dir, now: now, warn: warn, retry: retry, clients: make(map[[2]string]Client)}
 }
 
 // Seen records that a client works in a worktree, and the tool that it calls, "" for none.
@@ -108,13 +118,29 @@ func (r *Register) Seen(name, worktree, tool string) {
 	time.AfterFunc(max(start, pause-time.Since(r.written)), r.flush)
 }
 
-// flush writes the file.
+// flush writes the file, and tries again later if that fails.
 func (r *Register) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.pending, r.written = false, time.Now()
-	if r.closed || !r.claim() {
+	if r.closed {
 		return
+	}
+	err := r.write()
+	if err != nil {
+		if !r.failed {
+			r.warn(err)
+		}
+		r.pending = true
+		time.AfterFunc(r.retry, r.flush)
+	}
+	r.failed = err != nil
+}
+
+// write writes the file. The caller holds r.mu.
+func (r *Register) write() error {
+	if err := r.claim(); err != nil {
+		return err
 	}
 	s := server{PID: os.Getpid()}
 	for key, c := range r.clients {
@@ -132,10 +158,10 @@ func (r *Register) flush() {
 		data, err = json.Marshal(s)
 	}
 	if err != nil {
-		return
+		return err
 	}
 	// A concurrent reader may read the previous file; nobody reads a partial one.
-	_ = userdir.Dir(r.dir).Replace(r.id+record, data)
+	return userdir.Dir(r.dir).Replace(r.id+record, data)
 }
 
 // latestFirst sorts clients by their importance: the latest of each worktree, whose presence keeps
@@ -168,20 +194,23 @@ func (r *Register) ID() string {
 }
 
 // claim creates the directory and takes the lock, once.
-func (r *Register) claim() bool {
+func (r *Register) claim() error {
 	if r.held != nil {
-		return true
+		return nil
 	}
-	if os.MkdirAll(r.dir, 0o700) != nil || !ours(r.dir) {
-		return false
+	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+		return err
+	}
+	if !ours(r.dir) {
+		return userdir.ErrUnusable
 	}
 	r.id = strings.ToLower(rand.Text())
 	held := flock.New(filepath.Join(r.dir, r.id+lock), flock.SetPermissions(0o600))
-	if locked, err := held.TryLock(); err != nil || !locked {
-		return false
+	if _, err := held.TryLock(); err != nil { // nobody else has the name
+		return err
 	}
 	r.held = held
-	return true
+	return nil
 }
 
 // Close removes the file.
@@ -200,14 +229,17 @@ func (r *Register) Close() error {
 	return err
 }
 
+// remove removes the files of a server, the lock first: a lock without a record is that of a server
+// that cannot write it.
 func remove(dir, id string) {
-	for _, ending := range []string{record, lock} {
+	for _, ending := range []string{lock, record} {
 		_ = os.Remove(filepath.Join(dir, id+ending))
 	}
 }
 
 // List returns the clients of all running servers, the one with the latest call first. The error says
-// why there can be others: the directory is not the user's alone, or a record cannot be read.
+// why there can be others: the directory is not the user's alone, a server cannot write to it, or a
+// record cannot be read.
 func List(dir string, now time.Time) ([]Client, error) {
 	if dir == "" {
 		return nil, nil
@@ -215,10 +247,15 @@ func List(dir string, now time.Time) ([]Client, error) {
 	if !ours(dir) {
 		return nil, foreign(dir)
 	}
-	entries, err := os.ReadDir(dir) // the part that was read counts
+	err := writable(dir)
+	entries, unlisted := os.ReadDir(dir) // the part that was read counts
+	err = cmp.Or(err, unlisted)
 	var clients []Client
 	read := 0
 	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), lock); ok && valid(id) && err == nil && unrecorded(dir, id) {
+			err = fmt.Errorf("a server has no record in %q", dir)
+		}
 		id, ok := strings.CutSuffix(e.Name(), record)
 		if !ok || !valid(id) {
 			continue
@@ -252,6 +289,31 @@ func List(dir string, now time.Time) ([]Client, error) {
 	}
 	slices.SortStableFunc(clients, func(a, b Client) int { return b.At.Compare(a.At) })
 	return clients, err
+}
+
+// writable returns an error if a server could not write its record, because the directory is full or
+// read-only.
+func writable(dir string) error {
+	at := userdir.Dir(dir)
+	if err := at.Replace(probe, make([]byte, probeSize)); err != nil {
+		return fmt.Errorf("a server cannot write its record: %w", err)
+	}
+	at.Remove(probe)
+	return nil
+}
+
+// unrecorded reports whether a running server has no record. A server that starts writes it
+// immediately after it takes the lock.
+func unrecorded(dir, id string) bool {
+	const attempts, nap = 10, 10 * time.Millisecond
+	for range attempts {
+		_, err := os.Lstat(filepath.Join(dir, id+record))
+		if !errors.Is(err, os.ErrNotExist) || !running(filepath.Join(dir, id+lock)) {
+			return false
+		}
+		time.Sleep(nap)
+	}
+	return true
 }
 
 // foreign returns an error if a directory that is not ours exists, or its parent does: a server that

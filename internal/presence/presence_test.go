@@ -20,7 +20,7 @@ const child = "PRESENCE_TEST_DIR"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(child); dir != "" {
-		r := presence.NewRegister(dir, time.Now)
+		r := presence.NewRegister(dir, time.Now, func(error) {})
 		r.Seen("child", "/work", "read_file")
 		time.Sleep(time.Minute)
 		os.Exit(1)
@@ -71,7 +71,7 @@ func TestRegister(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run", "presence")
 	now := time.Now()
-	one, two := presence.NewRegister(dir, func() time.Time { return now }), presence.NewRegister(dir, func() time.Time { return now.Add(-time.Minute) })
+	one, two := presence.NewRegister(dir, func() time.Time { return now }, func(error) {}), presence.NewRegister(dir, func() time.Time { return now.Add(-time.Minute) }, func(error) {})
 	one.Seen("claude-code", "/a", "")
 	two.Seen("codex", "/b", "execute")
 	eventually(t, dir, "claude-code ", "codex execute")
@@ -98,7 +98,7 @@ func TestLongNames(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run", "presence")
 	now := time.Now()
-	r := presence.NewRegister(dir, func() time.Time { return now })
+	r := presence.NewRegister(dir, func() time.Time { return now }, func(error) {})
 	for i := range 100 {
 		worktree := "/" + strings.Repeat("w", 4000) + strconv.Itoa(i)
 		r.Seen(strings.Repeat("n", 300_000), worktree, strings.Repeat("t", 300_000))
@@ -122,7 +122,7 @@ func TestManyClients(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run", "presence")
 	now := time.Now()
-	r := presence.NewRegister(dir, func() time.Time { return now })
+	r := presence.NewRegister(dir, func() time.Time { return now }, func(error) {})
 	r.Seen("good", "/linked", "claim_item")
 	now = now.Add(time.Minute)
 	for i := range 110 {
@@ -147,7 +147,7 @@ func TestForeign(t *testing.T) {
 		t.Skip("modes mean nothing here")
 	}
 	dir := filepath.Join(t.TempDir(), "run", "presence")
-	r := presence.NewRegister(dir, time.Now)
+	r := presence.NewRegister(dir, time.Now, func(error) {})
 	r.Seen("claude-code", "/a", "execute")
 	eventually(t, dir, "claude-code execute")
 	t.Cleanup(func() { _ = r.Close() })
@@ -186,10 +186,79 @@ func TestForeign(t *testing.T) {
 	if err := os.Chmod(other, 0o777); err != nil { //nolint:gosec // as above
 		t.Fatal(err)
 	}
-	stranger := presence.NewRegister(other, time.Now)
+	stranger := presence.NewRegister(other, time.Now, func(error) {})
 	stranger.Seen("claude-code", "/a", "execute")
 	time.Sleep(50 * time.Millisecond)
 	if left, err := os.ReadDir(other); err != nil || len(left) > 0 {
 		t.Errorf("written where others can enter: %v, %v", left, err)
+	}
+}
+
+// A server that cannot write its record works in a worktree all the same: that nobody is there is
+// then unknown. The server says so once, and tries again.
+func TestUnwritable(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run", "presence")
+	list := func() error {
+		_, err := presence.List(dir, time.Now())
+		return err
+	}
+	if err := list(); err != nil {
+		t.Fatal("a new directory:", err)
+	}
+	// Nothing can replace this, as on a full or read-only file system.
+	obstacle := filepath.Join(dir, "probe")
+	if err := os.MkdirAll(filepath.Join(obstacle, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := list(); err == nil {
+		t.Error("nobody is there, says a directory in which no server can write")
+	}
+	if err := os.RemoveAll(obstacle); err != nil {
+		t.Fatal(err)
+	}
+	r := presence.NewRegister(dir, time.Now, func(error) {})
+	r.Seen("claude-code", "/a", "execute")
+	eventually(t, dir, "claude-code execute")
+	if err := list(); err != nil {
+		t.Error("with a record:", err)
+	}
+	if err := os.Remove(filepath.Join(dir, r.ID()+".json")); err != nil {
+		t.Fatal(err)
+	}
+	if err := list(); err == nil {
+		t.Error("nobody is there, says the lock of a server without a record")
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := list(); err != nil {
+		t.Error("after the server:", err)
+	}
+}
+
+// A server whose first write fails warns once, and writes its record later.
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run", "presence")
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	warned := make(chan error, 10)
+	r := presence.NewRegister(dir, time.Now, func(err error) { warned <- err })
+	presence.RetryAfter(r, time.Millisecond)
+	r.Seen("claude-code", "/a", "execute")
+	if err := <-warned; err == nil {
+		t.Error("no reason")
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, dir, "claude-code execute")
+	if err := r.Close(); err != nil || len(warned) > 0 {
+		t.Errorf("%d more warnings, %v", len(warned), err)
 	}
 }

@@ -51,6 +51,8 @@ type Edits struct {
 	Conflicted int `json:"conflicted,omitempty"`
 	// CRLF says that lines end with CR LF in the worktree and with LF in commits.
 	CRLF bool `json:"crlf,omitempty"`
+	// Partial means that git could not look everywhere, such as into a directory of another account.
+	Partial bool `json:"partial,omitempty"`
 }
 
 // Untracked returns the names of the untracked files.

@@ -8,6 +8,7 @@
 package program
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -94,9 +95,32 @@ func (g Git) Run(ctx context.Context, args ...string) ([]byte, error) {
 
 // Feed runs git as Run does, with input.
 func (g Git) Feed(ctx context.Context, input []byte, args ...string) ([]byte, error) {
+	out, _, err := g.run(ctx, input, args)
+	return out, err
+}
+
+// Compare runs git as Run does, for a command that compares the worktree. whole is false if git
+// succeeded without a part of it, such as a directory that it could not open.
+func (g Git) Compare(ctx context.Context, args ...string) (out []byte, whole bool, err error) {
+	out, stderr, err := g.run(ctx, nil, args)
+	return out, !leftOut(stderr), err
+}
+
+// leftOut reports whether git says that it could not open a directory or read a file.
+func leftOut(stderr []byte) bool {
+	for line := range bytes.Lines(stderr) {
+		if bytes.HasPrefix(line, []byte("warning: could not open directory ")) || bytes.HasPrefix(line, []byte("error: ")) {
+			return true
+		}
+	}
+	return false
+}
+
+// run runs git and returns its output, and what it wrote to its standard error.
+func (g Git) run(ctx context.Context, input []byte, args []string) (out, stderr []byte, err error) {
 	own, err := g.guard.Settings(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	line := make([]string, 0, 1+2*(len(g.settings)+len(own))+len(args))
 	line = append(line, "--no-pager")
@@ -115,12 +139,12 @@ func (g Git) Feed(ctx context.Context, input []byte, args ...string) ([]byte, er
 		exit.Stderr = complaints(exit.Stderr)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if res.Truncated {
-		return nil, fmt.Errorf("%w (%d MB)", errTooMuch, g.maxOutput>>20)
+		return nil, nil, fmt.Errorf("%w (%d MB)", errTooMuch, g.maxOutput>>20)
 	}
-	return res.Stdout, nil
+	return res.Stdout, res.Stderr, nil
 }
 
 // complaints returns git's error messages, without warnings and without lines about attributes.

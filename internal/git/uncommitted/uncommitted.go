@@ -71,6 +71,9 @@ func (f *Finder) State(ctx context.Context, repo *git.Repo, head string, known *
 		found.LeftOut = len(untracked)
 		return found, nil // files that are made are not seen otherwise
 	}
+	if edits.Partial {
+		return found, nil // nothing shows when git can look there
+	}
 	if found.Beside, err = beside(ctx, repo); err != nil {
 		return found, nil //nolint:nilerr // git is asked each time
 	}

@@ -229,8 +229,10 @@ func (w *Workspace) Worktrees(items storage.Store) *worktrees.Worktrees {
 }
 
 // NewRegister returns the register that publishes the clients of a server.
-func NewRegister(env app.Env) *presence.Register {
-	return presence.NewRegister(presenceDir(env), env.Now)
+func NewRegister(env app.Env, logger *slog.Logger) *presence.Register {
+	return presence.NewRegister(presenceDir(env), env.Now, func(err error) {
+		logger.Warn("other programs cannot see who works here, and `copse worktrees` calls no worktree safe to remove", "error", err)
+	})
 }
 
 // clients returns the clients of all servers of the user, except the calling one.

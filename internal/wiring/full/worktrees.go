@@ -47,7 +47,7 @@ type servedWorktree struct {
 // Follow returns the worktrees of a server that is started with the options.
 func Follow(ctx context.Context, o wiring.Options, logger *slog.Logger) *Worktrees {
 	p := &Worktrees{
-		opts: o, logger: logger, register: NewRegister(o.Env), trees: dirwatch.NewTrees(),
+		opts: o, logger: logger, register: NewRegister(o.Env, logger), trees: dirwatch.NewTrees(),
 		roots: make(map[string]*servedWorktree), dirs: make(map[string]*servedWorktree),
 	}
 	p.start = p.open(ctx, o)

@@ -30,7 +30,7 @@ type Fleet struct {
 
 // NewFleet returns a fleet without servers.
 func NewFleet(o Options) *Fleet {
-	return &Fleet{o: o, register: full.NewRegister(o.Env), served: make(map[string]*served)}
+	return &Fleet{o: o, register: full.NewRegister(o.Env, o.Logger), served: make(map[string]*served)}
 }
 
 // Serve creates the server of a worktree.

@@ -22,8 +22,8 @@ type Held struct {
 	Files []git.Edit
 	// Merged means that the trunk has the commit.
 	Merged bool
-	// Unknown means that the files could not be compared.
-	Unknown bool
+	// Unknown means that the files could not be compared, Partial that some of them could not.
+	Unknown, Partial bool
 	// Unexamined means that others were used more recently, and nothing but Root is known.
 	Unexamined bool
 }
@@ -82,7 +82,7 @@ func (g *survey) held(ctx context.Context) ([]Held, error) {
 		h := Held{Root: s.root, Head: s.head, Unknown: s.state == nil}
 		if s.state != nil {
 			h.Changed, h.Untracked, h.Conflicted = s.state.Edits.Changed, s.state.Untracked, s.state.Edits.Conflicted
-			h.Files = s.state.Edits.Files
+			h.Files, h.Partial = s.state.Edits.Files, s.state.Edits.Partial
 		}
 		if repo, err := g.open(ctx, s.root); err == nil {
 			h.Submodules = len(repo.Submodules())

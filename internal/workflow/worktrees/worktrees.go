@@ -80,7 +80,7 @@ type Worktree struct {
 	// Unexamined means that others were used more recently, and that copse knows only the branch
 	// and who works there.
 	Unexamined bool `json:"-"`
-	// Uncompared means that the files could not be compared with the last commit.
+	// Uncompared means that files could not be compared with the last commit.
 	Uncompared bool `json:"-"`
 	// SafeToRemove means that removing the worktree loses nothing: it is merged and clean,
 	// everything is pushed, and nobody works there. Keep contains the reasons why it is not safe.
@@ -190,7 +190,7 @@ func (w *Worktrees) List(ctx context.Context) ([]Worktree, error) {
 			continue
 		}
 		one.Changed, one.Untracked, one.Conflicted = content.Changed, content.Untracked, content.Conflicted
-		one.Files, one.Uncompared = content.Files, content.Unknown
+		one.Files, one.Uncompared = content.Files, content.Unknown || content.Partial
 		one.Keep = keep(*one, content, trunk, track, i == 0)
 		one.SafeToRemove = len(one.Keep) == 0
 	}
@@ -209,6 +209,7 @@ func keep(w Worktree, h conflicts.Held, trunk string, t git.Tracking, main bool)
 	add(w.Locked, "it is locked")
 	add(h.Head == "", "it has no commit")
 	add(h.Unknown, "its files could not be compared")
+	add(h.Partial, "git cannot open some of its directories")
 	n := h.Changed + h.Untracked + h.Conflicted
 	add(n > 0, "%s", cleantext.Count(n, "uncommitted file"))
 	// "git worktree remove" refuses, too.
