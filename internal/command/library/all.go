@@ -33,7 +33,7 @@ func (l *Library) All() ([]Agent, []error) {
 	size, commands := int64(0), 0
 	for i, name := range names {
 		size += l.size(name)
-		if i == MaxAgents || size > MaxSize || commands >= command.MaxEntries {
+		if i == MaxAgents || size > int64(l.most.size) || commands >= l.most.commands {
 			return all, append(errs, fmt.Errorf(
 				"the prompts of %s, from %s on, are left out: copse opens the registries of at most %d agents, with %d MiB and %d commands together; name an agent to use its prompts",
 				cleantext.Count(len(names)-i, "agent"), cleantext.Cut(name, maxShown), MaxAgents, MaxSize>>20, command.MaxEntries))

@@ -48,7 +48,7 @@ type Library struct {
 	maps     []*cachedfile.File[map[string]string] // by location
 	catalogs map[address]*cachedfile.File[*Catalog]
 	held     map[address]weight // of the catalogs that were parsed
-	most     weight             // of all held
+	most     weight             // that All opens; twice as much is held
 }
 
 // weight is what a catalog in memory consists of.
@@ -66,7 +66,7 @@ func New(workspace, home string) *Library {
 	l := &Library{
 		locations: []location{workspaceLocation(workspace)},
 		catalogs:  make(map[address]*cachedfile.File[*Catalog]), held: make(map[address]weight),
-		most: weight{2 * MaxSize, 2 * command.MaxEntries},
+		most: weight{MaxSize, command.MaxEntries},
 	}
 	if home != "" {
 		l.locations = append(l.locations, homeLocation(home))
@@ -163,7 +163,7 @@ func (l *Library) hold(at address, catalog *Catalog) {
 		sum.size, sum.commands = sum.size+w.size, sum.commands+w.commands
 	}
 	for other, w := range l.held {
-		if len(l.held) <= 2*MaxAgents && sum.size <= l.most.size && sum.commands <= l.most.commands {
+		if len(l.held) <= 2*MaxAgents && sum.size <= 2*l.most.size && sum.commands <= 2*l.most.commands {
 			return
 		}
 		if other != at {

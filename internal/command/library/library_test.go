@@ -407,11 +407,6 @@ func TestNothingIsWritten(t *testing.T) {
 	}
 }
 
-// large returns a registry of two fifths of the maximum size.
-func large() string {
-	return `{"x":"` + strings.Repeat("x", library.MaxSize*2/5) + `",` + registry("a")[1:]
-}
-
 // The registries of all agents have limits together.
 func TestManyAgents(t *testing.T) {
 	t.Parallel()
@@ -422,28 +417,26 @@ func TestManyAgents(t *testing.T) {
 		}
 		return contents
 	}
-	var entries strings.Builder
-	for i := range command.MaxEntries - 1 {
-		fmt.Fprintf(&entries, `,{"c1":%d}`, i)
-	}
-	full := many(0, "")
-	full["ws/.agent/climpt/registry.json"] = `{"tools":{"commands":[{}` + entries.String() + `]}}`
+	one := len(registry("a"))
 	for name, tt := range map[string]struct {
-		contents map[string]string
-		opened   int
-		err      string
+		contents       map[string]string
+		size, commands int
+		opened         int
+		err            string
 	}{
-		"few":      {many(3, registry("a")), 4, `load registry ".agent/broken/registry.json"`},
-		"agents":   {many(library.MaxAgents+5, registry("a")), library.MaxAgents, "the prompts of 7 agents, from a099 on, are left out"},
-		"size":     {many(4, large()), 3, "the prompts of 3 agents, from a002 on, are left out"},
-		"commands": {full, 1, "the prompts of 1 agent, from broken on, are left out"},
+		"few":      {many(3, registry("a")), library.MaxSize, command.MaxEntries, 4, `load registry ".agent/broken/registry.json"`},
+		"agents":   {many(library.MaxAgents+5, registry("a")), library.MaxSize, command.MaxEntries, library.MaxAgents, "the prompts of 7 agents, from a099 on, are left out"},
+		"size":     {many(4, registry("a")), 4*one - 1, command.MaxEntries, 3, "the prompts of 3 agents, from a002 on, are left out"},
+		"commands": {many(4, registry("a")), library.MaxSize, 3, 3, "the prompts of 3 agents, from a002 on, are left out"},
 		"one too large": {map[string]string{
 			"ws/.agent/climpt/registry.json": registry("b"), "ws/.agent/a/registry.json": strings.Repeat(" ", library.MaxSize+1), "ws/.agent/b/registry.json": registry("b"),
-		}, 2, `load registry ".agent/a/registry.json"`},
+		}, library.MaxSize, command.MaxEntries, 2, `load registry ".agent/a/registry.json"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all, errs := files(t, tt.contents).library().All()
+			l := files(t, tt.contents).library()
+			l.SetMost(tt.size, tt.commands)
+			all, errs := l.All()
 			if len(all) != tt.opened || all[0].Name != library.DefaultAgent || len(errs) != 1 || !strings.HasPrefix(errs[0].Error(), tt.err) {
 				t.Errorf("opened %d, want %d; errors: %v", len(all), tt.opened, errs)
 			}
@@ -464,9 +457,9 @@ func TestRegistriesAreDropped(t *testing.T) {
 		size, commands int
 		dropped        bool
 	}{
-		"all fit":          {agents * size, agents, false},
-		"too large":        {agents*size - 1, agents, true},
-		"too many prompts": {agents * size, agents - 1, true},
+		"all fit":          {agents * size / 2, agents / 2, false},
+		"too large":        {agents*size/2 - 1, agents / 2, true},
+		"too many prompts": {agents * size / 2, agents/2 - 1, true},
 	} {
 		l := f.library()
 		l.SetMost(tt.size, tt.commands)
