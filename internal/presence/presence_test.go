@@ -1,6 +1,7 @@
 package presence_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -188,7 +189,12 @@ func TestForeign(t *testing.T) {
 	}
 	stranger := presence.NewRegister(other, time.Now, func(error) {})
 	stranger.Seen("claude-code", "/a", "execute")
-	time.Sleep(50 * time.Millisecond)
+	private := filepath.Join(t.TempDir(), "run", "control")
+	control := presence.NewRegister(private, time.Now)
+	t.Cleanup(func() { _ = errors.Join(stranger.Close(), control.Close()) })
+	time.Sleep(time.Millisecond) // its timer ends after that of the other one
+	control.Seen("claude-code", "/a", "execute")
+	eventually(t, private, "claude-code execute")
 	if left, err := os.ReadDir(other); err != nil || len(left) > 0 {
 		t.Errorf("written where others can enter: %v, %v", left, err)
 	}

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/bearer"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
@@ -232,11 +233,15 @@ func (f File) Readable() string {
 }
 
 // Entry checks one entry. It is ours if it leads to a server of copse over HTTP, or once did: by
-// its token, its name, or its port.
+// its token, its name, or its port. The client of such an entry sends its token to any address in it.
 func (c *Checker) Entry(ctx context.Context, e clientconfig.Named) (problem string, ours bool) {
 	port, local := localPort(e.URL)
-	if !local || !c.isOurs(e, port) {
+	if !local && e.Token == "" || !c.isOurs(e, port) {
 		return "", false
+	}
+	if !local {
+		return fmt.Sprintf("leads to %q, which is not an address of copse's servers: the client sends its token there. "+
+			"Run `copse mcp install` again, and create a new token with `copse up --rotate-token`", hostOf(e.URL)), true
 	}
 	for _, w := range c.running() {
 		if w.MCP.Port == port {
@@ -364,6 +369,16 @@ func localPort(address string) (int, bool) {
 	}
 	port, err := strconv.Atoi(u.Port())
 	return port, err == nil
+}
+
+// hostOf returns the host and port of an address, for display.
+func hostOf(address string) string {
+	const most = 100
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return "an invalid address"
+	}
+	return cleantext.Cut(cleantext.Line(u.Host), most)
 }
 
 // dialTime is the time limit of a connection to a port of this machine.

@@ -82,6 +82,10 @@ func TestEntry(t *testing.T) {
 		{"nobody's port", running, clientconfig.Named{Name: "copse", Server: clientconfig.Server{URL: at(free + 1), Token: token("/b")}}, "points to port"},
 		{"another product", running, clientconfig.Named{Name: "figma", Server: clientconfig.Server{URL: at(held), Token: "figd_x"}}, "-"},
 		{"another machine", running, clientconfig.Named{Name: "copse", Server: clientconfig.Server{URL: "http://example.com:3000/mcp"}}, "-"},
+		{"a token for another machine", stopped, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: "http://example.com:3000/mcp", Token: token("/a")}}, `leads to "example.com:3000"`},
+		{"a token for another name", running, clientconfig.Named{Name: "copse", Server: clientconfig.Server{URL: fmt.Sprintf("http://127.1:%d/mcp", held), Token: "old"}}, "leads to"},
+		{"a token over TLS", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: fmt.Sprintf("https://u:p@localhost.:%d/mcp", held), Token: token("/a")}}, `leads to "localhost.:`},
+		{"a token for any address", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: "http://[::]/%zz", Token: token("/a")}}, "an invalid address"},
 		{"stdio", running, clientconfig.Named{Name: "copse", Server: clientconfig.Server{Command: "copse"}}, "-"},
 	} {
 		problem, ours := tt.checker.Entry(t.Context(), tt.entry)
