@@ -160,6 +160,7 @@ var twigMCP = []string{
 	"internal/git",
 	"internal/git/checkout",
 	"internal/git/discovery",
+	"internal/git/elsewhere",
 	"internal/git/gitconfig",
 	"internal/git/hazard",
 	"internal/git/history",

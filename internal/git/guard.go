@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
@@ -65,7 +64,10 @@ func (g *guard) submodules() error {
 	}
 	checked := map[string]bool{"": true} // git treats one without a directory as not checked out
 	for _, link := range tracked.Links() {
-		dir := discovery.SubmoduleDir(filepath.Join(g.repo.at.Root, filepath.FromSlash(link)))
+		dir, err := discovery.SubmoduleDir(filepath.Join(g.repo.at.Root, filepath.FromSlash(link)))
+		if err != nil {
+			return err
+		}
 		if checked[dir] {
 			continue
 		}
@@ -93,7 +95,7 @@ func (r *Repo) Submodules() []string {
 	}
 	var dirs []string
 	for _, link := range tracked.Links() {
-		if dir := discovery.SubmoduleDir(filepath.Join(r.at.Root, filepath.FromSlash(link))); dir != "" {
+		if dir, _ := discovery.SubmoduleDir(filepath.Join(r.at.Root, filepath.FromSlash(link))); dir != "" {
 			dirs = append(dirs, dir)
 		}
 	}
@@ -150,20 +152,12 @@ func (g *guard) own(ctx context.Context) (*ownSettings, error) {
 	}
 	for _, e := range cfg {
 		if e.Key == "core.excludesfile" || e.Key == "core.attributesfile" {
-			found.reads = append(found.reads, g.expand(e.Value))
+			found.reads = append(found.reads, g.repo.at.Expand(e.Value))
 			if e.Older != "" {
-				found.reads = append(found.reads, g.expand(e.Older))
+				found.reads = append(found.reads, g.repo.at.Expand(e.Older))
 			}
 		}
 	}
 	g.kept.Store(found)
 	return found, nil
-}
-
-// expand returns the file for a path in the configuration, as git expands it.
-func (g *guard) expand(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		return discovery.HomeDir(g.repo.env) + "/" + rest
-	}
-	return discovery.SeenFrom(g.repo.at.Root, path)
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/copse-dev/copse/internal/git/elsewhere"
 	"github.com/copse-dev/copse/internal/git/hazard"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/xec"
@@ -166,17 +167,24 @@ func pointsTo(dir, gitDir string) bool {
 	return err == nil && found.gitDir == gitDir
 }
 
-// IsSpecial reports whether a file is unreadable because of its type.
+// IsSpecial reports whether a file is unreadable because of its type, or leads to another machine.
 func IsSpecial(err error) bool {
 	_, special := errors.AsType[*regular.NotRegularError](err)
 	_, large := errors.AsType[*regular.TooLargeError](err)
-	return special || large
+	_, away := errors.AsType[*elsewhere.Error](err)
+	return special || large || away
 }
 
 // Unreadable returns the error of a file at path, or of the one that err names.
 func Unreadable(path string, err error) error {
 	if named, ok := errors.AsType[*fs.PathError](err); ok {
 		path, err = named.Path, named.Err
+	}
+	if away, ok := errors.AsType[*elsewhere.Error](err); ok {
+		return &BrokenError{
+			Path: path, Problem: away.Error(),
+			Remedy: "correct the path in it, or start copse in a directory on that machine",
+		}
 	}
 	if IsSpecial(err) {
 		return &BrokenError{Path: path, Problem: err.Error(), Remedy: "remove it, or restore git's file there"}
@@ -254,7 +262,11 @@ func CommonDir(gitDir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return filepath.EvalSymlinks(SeenFrom(gitDir, strings.TrimRight(string(text), "\r\n")))
+	common := SeenFrom(gitDir, strings.TrimRight(string(text), "\r\n"))
+	if err := elsewhere.Check(filepath.Join(gitDir, "commondir"), common, gitDir); err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(common)
 }
 
 // SeenFrom returns the path, which git wrote, as seen from dir. It does not clean the path: after a

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/git/elsewhere"
 	"github.com/copse-dev/copse/internal/regular"
 )
 
@@ -30,6 +31,9 @@ func followGitfile(path string) (string, error) {
 		}
 	}
 	target = SeenFrom(filepath.Dir(path), target)
+	if err := elsewhere.Check(path, target, path); err != nil {
+		return "", Unreadable(path, err)
+	}
 	gitDir, err := filepath.EvalSymlinks(target)
 	if err == nil {
 		err = checkGitDir(gitDir)
@@ -70,16 +74,19 @@ func deadEnd(path, target string, err error) error {
 }
 
 // SubmoduleDir returns the target of the .git in a submodule at dir, sound or not; "" if it leads
-// nowhere.
-func SubmoduleDir(dir string) string {
+// nowhere. It is an error if that is on another machine.
+func SubmoduleDir(dir string) (string, error) {
 	path := filepath.Join(dir, ".git")
 	if text, err := regular.Read(path, maxSmall); err == nil {
 		target, ok := parseGitfile(string(text))
 		if !ok {
-			return ""
+			return "", nil
+		}
+		if err := elsewhere.Check(path, SeenFrom(dir, target), dir); err != nil {
+			return "", Unreadable(path, err)
 		}
 		path = SeenFrom(dir, target)
 	}
 	path, _ = filepath.EvalSymlinks(path) // "" if it leads nowhere
-	return path
+	return path, nil
 }

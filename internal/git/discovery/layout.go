@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/copse-dev/copse/internal/git/elsewhere"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/xec"
@@ -111,6 +112,14 @@ func (l *Location) Sources() gitconfig.Sources {
 	}
 }
 
+// Expand returns the file for a path in the configuration, as git expands it.
+func (l *Location) Expand(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		return HomeDir(l.env) + "/" + rest
+	}
+	return SeenFrom(l.Root, path)
+}
+
 // readConfig reads one file of the repository, which may not exist.
 func readConfig(path string) (gitconfig.Config, error) {
 	text, err := gitconfig.Read(path)
@@ -138,7 +147,8 @@ type settings struct {
 	path string // core.worktree, absolute; empty if not set
 }
 
-func readSettings(cfg gitconfig.Config, gitDir string) (settings, error) {
+// readSettings reads the settings of the repository, which was reached from a directory.
+func readSettings(cfg gitconfig.Config, gitDir, from string) (settings, error) {
 	var w settings
 	var err error
 	config := filepath.Join(gitDir, "config")
@@ -149,6 +159,9 @@ func readSettings(cfg gitconfig.Config, gitDir string) (settings, error) {
 		return w, nil
 	}
 	named := SeenFrom(gitDir, w.path)
+	if err := elsewhere.Check(config, named, gitDir, from); err != nil {
+		return w, Unreadable(config, err)
+	}
 	if w.path, err = filepath.EvalSymlinks(named); err != nil {
 		return w, &BrokenError{
 			Path: config, Problem: "sets core.worktree to a directory that does not exist", Err: err,
@@ -179,7 +192,7 @@ func (l *Location) findRoot(dotGit string, shared gitconfig.Config) (string, err
 		}
 		cfg = slices.Concat(cfg, own)
 	}
-	w, err := readSettings(cfg, l.GitDir)
+	w, err := readSettings(cfg, l.GitDir, dotGit)
 	switch {
 	case err != nil:
 		return "", err
@@ -189,7 +202,7 @@ func (l *Location) findRoot(dotGit string, shared gitconfig.Config) (string, err
 	case dotGit != "" && (linked || !w.bare):
 		return dotGit, nil
 	case linked:
-		return linkedRoot(l.GitDir)
+		return linkedRoot(l.GitDir, dotGit)
 	case !w.bare && filepath.Base(l.GitDir) == ".git":
 		return filepath.Dir(l.GitDir), nil
 	default:
@@ -219,7 +232,7 @@ func (l *Location) checkOwner(dotGit string) error {
 	case l.Named:
 		owner = l.Root
 	case l.GitDir != l.CommonDir:
-		owner, _ = linkedRoot(l.GitDir) // a worktree that was moved has none
+		owner, _ = linkedRoot(l.GitDir, dotGit) // a worktree that was moved has none
 	case filepath.Base(l.GitDir) == ".git":
 		owner = filepath.Dir(l.GitDir)
 	}
@@ -249,8 +262,8 @@ func sameFile(a, b string) bool {
 }
 
 // linkedRoot returns the root of the linked worktree whose directory in the main
-// repository is gitDir.
-func linkedRoot(gitDir string) (string, error) {
+// repository is gitDir, as reached from a directory.
+func linkedRoot(gitDir, from string) (string, error) {
 	path := filepath.Join(gitDir, "gitdir")
 	text, err := regular.Read(path, maxSmall)
 	if err != nil {
@@ -258,6 +271,9 @@ func linkedRoot(gitDir string) (string, error) {
 	}
 	const remedy = "if it was moved, run `git worktree repair` in it; if it was deleted, run `git worktree prune`"
 	dotGit := SeenFrom(gitDir, strings.TrimRight(string(text), "\r\n"))
+	if err := elsewhere.Check(path, dotGit, gitDir, from); err != nil {
+		return "", Unreadable(path, err)
+	}
 	root, err := filepath.EvalSymlinks(filepath.Dir(dotGit))
 	if err != nil {
 		return "", &BrokenError{Path: path, Problem: "points to a linked worktree that does not exist", Err: err, Remedy: remedy}
@@ -281,7 +297,7 @@ func (l *Location) findMainRoot(shared gitconfig.Config) string {
 		}
 		shared = slices.Concat(shared, own)
 	}
-	w, err := readSettings(shared, l.CommonDir)
+	w, err := readSettings(shared, l.CommonDir, l.Root)
 	switch {
 	case err != nil:
 		return ""

@@ -62,7 +62,7 @@ func (l *Location) knownRoot() string {
 	if filepath.Dir(l.GitDir) != filepath.Join(l.CommonDir, "worktrees") {
 		return ""
 	}
-	root, err := linkedRoot(l.GitDir)
+	root, err := linkedRoot(l.GitDir, l.Root)
 	if err != nil || root != l.Root && !sameFile(root, l.Root) {
 		return ""
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/git/elsewhere"
 )
 
 // maxDepth is git's limit on files that include files.
@@ -60,6 +62,9 @@ func (l *loader) included(e Entry, from string) (string, error) {
 		case known:
 			return "", nil
 		}
+	}
+	if err == nil && l.foreign {
+		err = elsewhere.Check(from, filepath.FromSlash(path), l.CommonDir, l.GitDir, l.Home)
 	}
 	if err != nil || filepath.IsAbs(path) {
 		return path, err

@@ -49,6 +49,7 @@ func Load(s Sources) (Config, error) {
 	if err := l.usersFiles(); err != nil {
 		return nil, err
 	}
+	l.foreign = true
 	if err := l.file(filepath.Join(s.CommonDir, "config"), false); err != nil {
 		return nil, err
 	}
@@ -57,6 +58,7 @@ func Load(s Sources) (Config, error) {
 			return nil, err
 		}
 	}
+	l.foreign = false
 	if err := l.environment(); err != nil {
 		return nil, err
 	}
@@ -117,7 +119,7 @@ func (s Sources) global() []string {
 // repository and of its worktree, and everything that they include, under any condition. No file of
 // the repository contains a setting that Own omits.
 func Own(s Sources) (Config, error) {
-	l := loader{Sources: s, when: always}
+	l := loader{Sources: s, when: always, foreign: true}
 	paths := []string{filepath.Join(s.CommonDir, "config"), filepath.Join(s.CommonDir, "config.worktree")}
 	if s.GitDir != s.CommonDir {
 		paths = append(paths, filepath.Join(s.GitDir, "config.worktree"))
@@ -156,11 +158,13 @@ const (
 // loader collects the settings.
 type loader struct {
 	Sources
-	when  when
-	cfg   Config
-	depth int
-	files int
-	bytes int
+	when when
+	cfg  Config
+	// foreign means that the files are those of the repository, or included by them.
+	foreign bool
+	depth   int
+	files   int
+	bytes   int
 }
 
 // when selects the conditions of an includeIf that are true.

@@ -6,7 +6,8 @@
 // in full and in every command, at the cost of a stat each. It also refuses links to files that are
 // not git's, if git quotes their content: a list of worktrees would show the first line of
 // ~/.netrc. [Search] examines everything, and is for a git that runs longer than it should. Neither
-// opens a file. Their error is an [*fs.PathError] with an error of the package regular.
+// reads more than lists of paths. Their error is an [*fs.PathError] with an error of the packages regular
+// and elsewhere.
 package hazard
 
 import (
@@ -21,6 +22,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/git/elsewhere"
 	"github.com/copse-dev/copse/internal/regular"
 )
 
@@ -33,6 +35,9 @@ type Layout struct {
 	// Files are further files that git reads in full, because its configuration names them.
 	Files []string
 }
+
+// from returns the directories by which the repository was reached.
+func (l Layout) from() []string { return []string{l.GitDir, l.CommonDir, l.Root} }
 
 const (
 	small  = 1 << 20   // a ref, a state, the 25,000 commits of a boundary, which git sorts slowly
@@ -114,7 +119,7 @@ func (c *Checker) Check(l Layout) error {
 			return err
 		}
 	}
-	if err := c.worktrees(filepath.Join(l.CommonDir, "worktrees"), l.GitDir); err != nil {
+	if err := c.worktrees(l); err != nil {
 		return err
 	}
 	if l.Root != "" {
@@ -125,6 +130,9 @@ func (c *Checker) Check(l Layout) error {
 		}
 	}
 	for _, path := range l.Files {
+		if err := elsewhere.Check(filepath.Join(l.CommonDir, "config"), path, l.from()...); err != nil {
+			return err
+		}
 		if err := look(path, medium); err != nil {
 			return err
 		}
@@ -167,15 +175,20 @@ func (c *Checker) tables(path string) error {
 	return nil
 }
 
-// worktrees checks the files of the other linked worktrees that git reads when it lists them.
-func (c *Checker) worktrees(path, own string) error {
+// worktrees checks the files of the other linked worktrees that git reads when it lists them, and
+// where git looks for all of them.
+func (c *Checker) worktrees(l Layout) error {
+	path := filepath.Join(l.CommonDir, "worktrees")
 	entries, err := regular.ReadDir(path)
 	if err != nil {
 		return nil //nolint:nilerr // there are none, or git reports the problem
 	}
 	for _, e := range entries {
 		dir := filepath.Join(path, e.Name())
-		if dir == own {
+		if err := pointer(filepath.Join(dir, "gitdir"), l.from()); err != nil {
+			return err
+		}
+		if dir == l.GitDir {
 			continue
 		}
 		for _, f := range []file{{"HEAD", small}, {"commondir", small}, {"gitdir", small}, {"locked", small}, {"config.worktree", small}, {"logs/HEAD", large}} {
@@ -185,6 +198,15 @@ func (c *Checker) worktrees(path, own string) error {
 		}
 	}
 	return nil
+}
+
+// pointer checks that a file with a path leads nowhere else.
+func pointer(file string, from []string) error {
+	text, err := regular.Read(file, small)
+	if err != nil {
+		return special(err)
+	}
+	return elsewhere.Check(file, strings.TrimRight(string(text), "\r\n"), from...)
 }
 
 // tree checks the files of a directory and its subdirectories, each of which has at most limit bytes.
@@ -275,6 +297,9 @@ func alternates(objects string, depth int) error {
 		if !filepath.IsAbs(path) {
 			path = objects + string(filepath.Separator) + path
 		}
+		if err := elsewhere.Check(listed, path, objects); err != nil {
+			return err
+		}
 		if err := alternates(path, depth+1); err != nil {
 			return err
 		}
@@ -293,6 +318,9 @@ func borrowed(objects string, depth int) []string {
 	for _, place := range lines(text) {
 		if !filepath.IsAbs(place) {
 			place = objects + string(filepath.Separator) + place
+		}
+		if elsewhere.Check(objects, place, objects) != nil {
+			continue
 		}
 		if found = append(append(found, place), borrowed(place, depth+1)...); len(found) > maxPaths {
 			return found[:maxPaths]
