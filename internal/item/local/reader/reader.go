@@ -63,11 +63,22 @@ func Open(dir rooted.Dir, o Options) *Reader {
 	return &Reader{dir: dir, o: o, config: cachedfile.NewIn(dir.In(), layout.Config, ticfile.MaxSize, parseConfiguration)}
 }
 
-// Close releases the system resources of the reader. Further use acquires them again.
+// Close releases the system resources of the reader. Further use acquires them again. Close does not
+// wait for a listing: one of a file system that does not answer would keep a server from ending. The
+// listing then releases them when it ends.
 func (r *Reader) Close() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.drop()
+	release := func() {
+		defer r.mu.Unlock()
+		r.drop()
+	}
+	if r.mu.TryLock() {
+		release()
+		return
+	}
+	go func() {
+		r.mu.Lock()
+		release()
+	}()
 }
 
 // Dir returns the directory.
