@@ -80,8 +80,7 @@ func Summarize(e Evidence) Summary {
 	pending := 0
 	s.Failing = append(s.Failing, e.named(failing)...)
 	for _, c := range e.Checks {
-		switch c.verdict() {
-		case pendingVerdict:
+		if c.verdict() == pendingVerdict {
 			pending++
 		}
 	}

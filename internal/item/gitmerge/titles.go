@@ -33,7 +33,7 @@ func (r *Repo) Retitled(ctx context.Context) func(created string, ids [2]item.ID
 			next[e[0]], next[e[1]] = append(next[e[0]], e[1]), append(next[e[1]], e[0])
 		}
 		known := distinct.Of(titles[0])
-		for i := 0; i < known.Len(); i++ {
+		for i := 0; i < known.Len(); i++ { //nolint:intrange // the list grows
 			for _, title := range next[known.Values()[i]] {
 				known.Add(title)
 			}

@@ -83,7 +83,7 @@ const maxFormer = 100
 func Of(records []Record, id item.ID, created string) []Record {
 	var found []Record
 	numbers := distinct.Of(id)
-	for i := 0; i < numbers.Len(); i++ {
+	for i := 0; i < numbers.Len(); i++ { //nolint:intrange // the list grows
 		now := numbers.Values()[i]
 		at, _ := slices.BinarySearchFunc(records, now, func(r Record, to item.ID) int { return cmp.Compare(r.To, to) })
 		for _, r := range records[at:] {

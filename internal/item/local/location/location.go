@@ -141,11 +141,11 @@ func (p Search) HasShared() (bool, error) {
 	}
 	for _, dir := range []string{filepath.Dir(p.Shared), p.Shared} {
 		info, err := os.Lstat(dir)
-		if err != nil && !isGone(err) {
-			return false, unseen(".git/"+p.SharedDir().Name, err)
-		}
-		if err != nil || !info.IsDir() {
+		switch {
+		case err == nil && !info.IsDir(), isGone(err):
 			return false, nil
+		case err != nil:
+			return false, unseen(".git/"+p.SharedDir().Name, err)
 		}
 	}
 	return true, nil
