@@ -139,6 +139,14 @@ func (w *Workspace) FilesOfItems() *local.Store {
 	}, w.env.Now).DoneBy(w.done).CachedIn(w.env.ItemsCacheDir()).InGit(git.Options{Env: w.env.Environ})
 }
 
+// hasPrivateItems reports whether a worktree has a store of its own that git does not track, or one that
+// cannot be seen.
+func (w *Workspace) hasPrivateItems(ctx context.Context, root string) bool {
+	s := local.New(location.Search{Dir: root}, w.env.Now).InGit(git.Options{Env: w.env.Environ})
+	_, err := s.Path()
+	return !errors.Is(err, storage.ErrNoProject) && (err != nil || s.Mode(ctx) == local.Private)
+}
+
 // WatchItems calls changed after each change of the items in a store, until ctx ends. It calls
 // ready when no later change is missed, and failed where changes are seen late.
 func (w *Workspace) WatchItems(ctx context.Context, store storage.Store, ready, changed func(), failed func(error)) {

@@ -224,6 +224,7 @@ func (w *Workspace) Worktrees(items storage.Store) *worktrees.Worktrees {
 	return worktrees.New(worktrees.Options{
 		Branches: w.Branches, Radar: w.Radar(), Services: w.Services, Items: items,
 		Clients: w.clients,
+		Private: w.hasPrivateItems,
 		Tasks:   func() []running.Task { return w.journal().Running() },
 	})
 }

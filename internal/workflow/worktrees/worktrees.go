@@ -31,6 +31,8 @@ type Options struct {
 	Items    Items
 	// Clients returns the clients of all servers of the user. With an error, there can be others.
 	Clients func(ctx context.Context) ([]presence.Client, error)
+	// Private reports whether a worktree can have work items that are nowhere else: git does not list them.
+	Private func(ctx context.Context, root string) bool
 	// Tasks returns the running tasks of all worktrees.
 	Tasks func() []running.Task
 }
@@ -192,6 +194,9 @@ func (w *Worktrees) List(ctx context.Context) ([]Worktree, error) {
 		one.Changed, one.Untracked, one.Conflicted = content.Changed, content.Untracked, content.Conflicted
 		one.Files, one.Uncompared = content.Files, content.Unknown || content.Partial
 		one.Keep = keep(*one, content, trunk, track, i == 0)
+		if len(one.Keep) == 0 && w.o.Private != nil && w.o.Private(ctx, one.Path) {
+			one.Keep = []string{"it has private work items, which are nowhere else"}
+		}
 		one.SafeToRemove = len(one.Keep) == 0
 	}
 	return all, nil

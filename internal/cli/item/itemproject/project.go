@@ -583,7 +583,7 @@ func explained(m local.Mode) string {
 	case local.InCommon:
 		return "mode: shared. All worktrees use one store, with its history on a separate branch"
 	}
-	return "mode: private. The items are not in git; the worktrees of this repository share them on this machine"
+	return "mode: private. The items are not in git, and nowhere else; worktrees without a .tic use that of the main worktree"
 }
 
 func (c cli) report(r report, asJSON bool) error {
