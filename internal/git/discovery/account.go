@@ -61,3 +61,12 @@ func isSafe(cfg gitconfig.Config, dir, home string) bool {
 	}
 	return safe
 }
+
+// administrators is the SID of the group to which files belong on Windows if an administrator made them.
+const administrators = "S-1-5-32-544"
+
+// ownedBySID decides, as git does, whether a file on Windows belongs to an account, which may be
+// elevated: run with the rights of administrators.
+func ownedBySID(owner, account string, elevated bool) bool {
+	return owner != "" && (owner == account || elevated && owner == administrators)
+}

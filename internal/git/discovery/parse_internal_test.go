@@ -63,3 +63,22 @@ func FuzzParse(f *testing.F) {
 		_ = soundHead(text)
 	})
 }
+
+func TestOwnedBySID(t *testing.T) {
+	t.Parallel()
+	const me, other = "S-1-5-21-1-2-3-1001", "S-1-5-21-1-2-3-1002"
+	for _, c := range []struct {
+		owner          string
+		elevated, want bool
+	}{
+		{me, false, true}, {me, true, true}, {other, false, false}, {other, true, false},
+		{administrators, false, false}, {administrators, true, true}, {"S-1-1-0", true, false}, {"", true, false},
+	} {
+		if got := ownedBySID(c.owner, me, c.elevated); got != c.want {
+			t.Errorf("a file of %q, elevated %v: %v, want %v", c.owner, c.elevated, got, c.want)
+		}
+	}
+	if ownedBySID("", "", false) {
+		t.Error("an unknown account owns a file without an owner")
+	}
+}

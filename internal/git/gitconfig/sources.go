@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 
@@ -256,9 +257,12 @@ func (l *loader) environment() error {
 
 // SystemFile returns the path where the git program at the given path looks for the system-wide
 // configuration: in the directory etc of its prefix (on Windows, of the one above), or else in
-// /etc. Only git itself knows for sure, and only newer releases would report it.
+// /etc; "" if that is nowhere. Only git itself knows for sure, and only newer releases would report it.
 func SystemFile(program string) string {
-	const etc = "/etc/gitconfig"
+	etc := "/etc/gitconfig"
+	if runtime.GOOS == "windows" {
+		etc = "" // every account can make directories in the root of a drive
+	}
 	if program == "" {
 		return etc
 	}
@@ -267,6 +271,9 @@ func SystemFile(program string) string {
 		return etc
 	}
 	for _, dir := range []string{prefix, filepath.Dir(prefix)} {
+		if filepath.Dir(dir) == dir {
+			break
+		}
 		path := filepath.Join(dir, "etc", "gitconfig")
 		if _, err := os.Stat(path); err == nil {
 			return path
