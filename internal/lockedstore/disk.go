@@ -3,6 +3,7 @@ package lockedstore
 import (
 	"os"
 	"path"
+	"runtime"
 	"strings"
 )
 
@@ -12,6 +13,9 @@ const staging = ".new"
 // Disk performs the steps of a change. Their order decides what a loss of power leaves. A test
 // records them with lockedstoretest.
 type Disk interface {
+	// Private returns an error if others can open a new file that was created for its user alone: some
+	// file systems have no permissions of their own.
+	Private(file *os.File) error
 	// Sync writes the content of an open file to disk. name is the name that the file gets next,
 	// relative to the directory of the change.
 	Sync(file *os.File, name string) error
@@ -32,6 +36,15 @@ type Disk interface {
 type System struct{}
 
 var _ Disk = System{}
+
+// Private implements Disk.
+func (System) Private(file *os.File) error {
+	info, err := file.Stat()
+	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		err = ErrShared
+	}
+	return err
+}
 
 // Sync implements Disk.
 func (System) Sync(file *os.File, _ string) error { return file.Sync() }

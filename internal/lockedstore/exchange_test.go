@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,6 +42,50 @@ func (d *interrupted) Link(root *os.Root, old, name string) error {
 		return errors.ErrUnsupported
 	}
 	return d.System.Link(root, old, name)
+}
+
+// shared is a disk whose file system ignores permissions.
+type shared struct{ lockedstore.System }
+
+func (shared) Private(file *os.File) error {
+	return errors.Join(file.Chmod(0o644), lockedstore.System{}.Private(file))
+}
+
+// A file system without permissions never gets a private content.
+func TestPrivateWithoutPermissions(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("modes mean nothing here")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "config.json")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := lockedstore.ForeignAt(path).On(shared{})
+	if err := file.Private().Replace([]byte("old"), []byte("token")); !errors.Is(err, lockedstore.ErrShared) {
+		t.Errorf("Replace returned %v", err)
+	}
+	store := lockedstore.New(dir, ".lock", patience)
+	store.On(shared{})
+	if err := store.Change(t.Context(), func(tx *lockedstore.Tx) error {
+		return tx.Write(lockedstore.File{Name: "token", Data: []byte("token"), Private: true})
+	}); !errors.Is(err, lockedstore.ErrShared) {
+		t.Errorf("Write returned %v", err)
+	}
+	left, err := os.ReadDir(dir)
+	for _, e := range left {
+		data, _ := os.ReadFile(filepath.Join(dir, e.Name()))
+		if strings.Contains(string(data), "token") {
+			t.Errorf("%s has the token", e.Name())
+		}
+	}
+	if err != nil || len(left) != 2 { // the lock, too
+		t.Errorf("%d files, %v", len(left), err)
+	}
+	if err := file.Replace([]byte("old"), []byte("new")); err != nil {
+		t.Error("a file that others may read:", err)
+	}
 }
 
 // Whatever another program puts in place at the last moment stays.

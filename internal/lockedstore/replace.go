@@ -23,12 +23,23 @@ import (
 // ErrChanged reports that a file has changed since it was read.
 var ErrChanged = errors.New("it was changed meanwhile")
 
+// ErrShared reports that a file system cannot keep a file from other users.
+var ErrShared = errors.New("other users could read it, because its file system ignores permissions; move it to another file system")
+
 // Foreign is a file of another program, which does not use our locks.
 type Foreign struct {
 	path    string
 	wall    string // "" if links are followed wherever they lead
 	maxSize int64  // the maximum size to read and to write, in bytes
+	private bool
 	disk    Disk
+}
+
+// Private returns the same file for a content that only its user may read. If the file system cannot
+// keep it from others, Replace fails with ErrShared before it writes anything.
+func (f Foreign) Private() Foreign {
+	f.private = true
+	return f
 }
 
 // ForeignAt returns the file at an absolute path. It follows a symbolic link there.
@@ -103,7 +114,7 @@ func (f Foreign) Replace(before, after []byte) error {
 	unlock := alone(root)
 	defer unlock()
 	sweep(root)
-	if err := replace(f.disk, root, name, before, after); err != nil {
+	if err := replace(f, root, name, before, after); err != nil {
 		return fmt.Errorf("replace %q: %w", name, rooted.WithoutPath(err))
 	}
 	return nil
@@ -184,7 +195,8 @@ func unchanged(root *os.Root, name string, before []byte) error {
 	return nil
 }
 
-func replace(disk Disk, root *os.Root, name string, before, after []byte) (err error) {
+func replace(f Foreign, root *os.Root, name string, before, after []byte) (err error) {
+	disk := f.disk
 	if err := unchanged(root, name, before); err != nil {
 		return err
 	}
@@ -204,6 +216,11 @@ func replace(disk Disk, root *os.Root, name string, before, after []byte) (err e
 			_ = root.Remove(staged)
 		}
 	}()
+	if f.private {
+		if err = disk.Private(file); err != nil {
+			return err
+		}
+	}
 	if _, err = file.Write(after); err == nil {
 		err = disk.Sync(file, name)
 	}

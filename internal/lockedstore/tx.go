@@ -108,7 +108,12 @@ func (tx *Tx) stage(name string, f File) error {
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(f.Data)
+	if f.Private {
+		err = tx.disk.Private(file)
+	}
+	if err == nil {
+		_, err = file.Write(f.Data)
+	}
 	if err == nil && old != nil && !f.Private {
 		err = file.Chmod(old.Mode().Perm())
 	}

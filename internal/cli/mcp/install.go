@@ -508,6 +508,7 @@ func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Clien
 		if done.tightened, err = cliententries.Tighten(o.env.GOOS, path); err != nil {
 			return done, err
 		}
+		file = file.Private()
 	}
 	switched := false
 	for _, e := range entries {
