@@ -503,8 +503,7 @@ func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Clien
 	}
 	if hasToken && o.dryRun {
 		done.tightened = cliententries.Exposed(o.env.GOOS, path)
-	} else if hasToken {
-		// This happens before the token is in the file.
+	} else if hasToken { // before the token is in the file
 		if done.tightened, err = cliententries.Tighten(o.env.GOOS, path); err != nil {
 			return done, err
 		}
