@@ -190,7 +190,7 @@ func TestForeign(t *testing.T) {
 	stranger := presence.NewRegister(other, time.Now, func(error) {})
 	stranger.Seen("claude-code", "/a", "execute")
 	private := filepath.Join(t.TempDir(), "run", "control")
-	control := presence.NewRegister(private, time.Now)
+	control := presence.NewRegister(private, time.Now, func(error) {})
 	t.Cleanup(func() { _ = errors.Join(stranger.Close(), control.Close()) })
 	time.Sleep(time.Millisecond) // its timer ends after that of the other one
 	control.Seen("claude-code", "/a", "execute")
