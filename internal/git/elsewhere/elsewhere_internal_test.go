@@ -31,10 +31,10 @@ func TestLeadsElsewhere(t *testing.T) {
 		{`//NAS/Team/repo`, `\\nas\team`, false},
 		{`\\?\UNC\nas\team\x`, `\\?\UNC\nas\team\y`, false},
 		{`\\?\C:\x`, `\\?\c:\y`, false},
-		{`\\nas\other\repo`, `\\nas\team\worktree`, true},
+		{`\\nas\apart\repo`, `\\nas\team\worktree`, true},
 		{`\\nas.evil\team\repo`, `\\nas\team\worktree`, true},
 		{`\\nas\team2`, `\\nas\team`, true},
-		{`\\?\UNC\nas\other\x`, `\\?\UNC\nas\team\y`, true},
+		{`\\?\UNC\nas\apart\x`, `\\?\UNC\nas\team\y`, true},
 		{`\\.\pipe\x`, `\\.\C:\y`, true},
 		{`\\nas`, `\\nas\team`, true},
 	} {

@@ -67,10 +67,24 @@ func IsFile(name string) bool {
 	if slices.Contains(directories, parts[0]) && len(parts) != 2 {
 		return false
 	}
-	return len(parts) <= deepest && utf8.ValidString(name) && !strings.ContainsAny(name, "\\:\x00\n") &&
-		!slices.ContainsFunc(parts, func(part string) bool {
-			return part == "" || part[0] == '.' && part != ".gitattributes" || len(part) > longest
-		})
+	return len(parts) <= deepest && utf8.ValidString(name) && !slices.ContainsFunc(parts, func(part string) bool {
+		return part == "" || part[0] == '.' && part != ".gitattributes" || len(part) > longest || !everywhere(part)
+	})
+}
+
+// everywhere reports whether every system can have a file with that name. Windows refuses some
+// characters and ends, and has devices with some names, whatever their extension.
+func everywhere(part string) bool {
+	if strings.ContainsAny(part, `\:<>"|?*`) || strings.ContainsFunc(part, func(r rune) bool { return r < ' ' }) ||
+		strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") {
+		return false
+	}
+	device, _, _ := strings.Cut(strings.ToLower(part), ".")
+	device = strings.TrimRight(device, " ")
+	if len(device) == len("com1") && (device[:3] == "com" || device[:3] == "lpt") {
+		return device[3] < '0' || device[3] > '9'
+	}
+	return !slices.Contains([]string{"aux", "con", "nul", "prn"}, device)
 }
 
 // Read returns all files of a store.

@@ -92,3 +92,20 @@ func TestRefusedByName(t *testing.T) {
 		t.Errorf("got %v, and the directory %v", err, missing)
 	}
 }
+
+func TestNamesOfEverySystem(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"notes/what?.md", "notes/a<b", "notes/a>b", `notes/"a"`, "notes/a|b", "notes/a*b", "notes/a\x1fb", "notes/a\\b", "notes/a:b",
+		"notes/a.", "notes/a ", "aux.md", "notes/CON", "notes/nul .tar.gz", "Prn/x", "com1", "notes/LPT9.md",
+	} {
+		if IsFile(name) {
+			t.Errorf("%q is a file of a store, and Windows has no such file", name)
+		}
+	}
+	for _, name := range []string{"items/1.md", "config.yml", "notes/auxiliary.md", "notes/com.md", "notes/coma", "notes/a b.c d", "notes/ä(1)&%.md", "console/x"} {
+		if !IsFile(name) {
+			t.Errorf("%q is no file of a store", name)
+		}
+	}
+}
