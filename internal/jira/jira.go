@@ -27,8 +27,8 @@ const service = "Jira"
 type Issue struct {
 	Key     string `json:"key"`
 	Summary string `json:"summary"`
-	// Description is Markdown from Jira Cloud, and unchanged wiki text from Data Center. In a list, it
-	// is cut where Jira's own limit is.
+	// Description is Markdown from Jira Cloud, and unchanged wiki text from Data Center. It is cut
+	// where Jira's own limit is.
 	Description string `json:"description,omitempty"`
 	Status      string `json:"status"`
 	// Assignee is the display name of the user.

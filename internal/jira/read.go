@@ -74,10 +74,10 @@ type wireIssue struct {
 func (w wireIssue) issue() Issue {
 	return Issue{
 		Key:         cleantext.Line(w.Key),
-		Summary:     cleantext.Line(text(w.Fields.Summary)),
-		Description: strings.TrimSpace(adf.Markdown(w.Fields.Description)),
-		Status:      cleantext.Line(member(w.Fields.Status, "name")),
-		Assignee:    cleantext.Line(member(w.Fields.Assignee, "displayName", "name")),
+		Summary:     cleantext.Cut(cleantext.Line(text(w.Fields.Summary)), maxName),
+		Description: cleantext.Cut(strings.TrimSpace(adf.Markdown(w.Fields.Description)), maxDescription),
+		Status:      cleantext.Cut(cleantext.Line(member(w.Fields.Status, "name")), maxName),
+		Assignee:    cleantext.Cut(cleantext.Line(member(w.Fields.Assignee, "displayName", "name")), maxName),
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/remote"
 )
 
@@ -18,8 +17,10 @@ const (
 	// maxRequests limits one search. Cloud may answer with pages that are shorter than requested,
 	// or empty, and still have more.
 	maxRequests = 20
-	// maxDescription is the number of characters kept of a description in a list: Jira's own limit.
+	// maxDescription is the number of characters kept of a description: Jira's own limit.
 	maxDescription = 32_767
+	// maxName is the number of characters kept of a summary or a name. Jira's limit is 255.
+	maxName = 300
 )
 
 // Page is a part of the results of a search.
@@ -170,7 +171,6 @@ func (c *Client) issues(raw json.RawMessage, asOf time.Time) ([]Issue, error) {
 	out := make([]Issue, 0, len(list))
 	for _, w := range list {
 		issue := w.issue()
-		issue.Description = cleantext.Cut(issue.Description, maxDescription)
 		issue.AsOf = asOf
 		out = append(out, issue)
 	}

@@ -28,7 +28,18 @@ const (
 	// maxDocument is the size of the largest document that is rendered, in bytes of JSON; larger ones
 	// are reduced to their text.
 	maxDocument = 1 << 20
+	// maxNested is how much of a text is quoted or indented, in bytes: otherwise each level would copy
+	// and lengthen all of it.
+	maxNested = 64 << 10
 )
+
+// nested returns the part of a text that is quoted or indented.
+func nested(text string) string {
+	if len(text) > maxNested {
+		text = strings.ToValidUTF8(text[:maxNested], "")
+	}
+	return text
+}
 
 // Markdown returns the Markdown of raw, the JSON value of a rich text field: a document, or null. A
 // JSON string (the wiki text of Jira's older API) is returned unchanged, but cleaned. Anything

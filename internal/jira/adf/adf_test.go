@@ -247,6 +247,15 @@ func TestHuge(t *testing.T) {
 	}
 }
 
+// Levels of quotes do not multiply a long text.
+func TestNestedIsLimited(t *testing.T) {
+	t.Parallel()
+	raw := doc(strings.Repeat(`{"type":"blockquote","content":[`, 28) + `{"type":"codeBlock","content":[{"type":"text","text":"` + strings.Repeat(`a\n`, 60_000) + `"}]}` + strings.Repeat(`]}`, 28))
+	if got := adf.Markdown([]byte(raw)); len(got) > 200_000 {
+		t.Errorf("%d bytes became %d", len(raw), len(got))
+	}
+}
+
 var kinds = []string{
 	"paragraph", "heading", "bulletList", "orderedList", "listItem", "taskList", "taskItem", "blockTaskItem", "decisionList", "decisionItem", "codeBlock",
 	"blockquote", "panel", "expand", "nestedExpand", "table", "tableRow", "tableHeader", "tableCell", "mediaSingle", "mediaGroup", "caption",

@@ -241,7 +241,7 @@ func quote(text string) string {
 	if text == "" {
 		return ""
 	}
-	lines := strings.Split(text, "\n")
+	lines := strings.Split(nested(text), "\n")
 	for i, l := range lines {
 		lines[i] = strings.TrimRight("> "+l, " ")
 	}

@@ -76,7 +76,7 @@ func (r renderer) item(n node) (label string, blocks []block) {
 // indent puts width spaces before every line of text that is not empty.
 func indent(text string, width int) string {
 	pad := strings.Repeat(" ", width)
-	lines := strings.Split(text, "\n")
+	lines := strings.Split(nested(text), "\n")
 	for i, l := range lines {
 		if l != "" {
 			lines[i] = pad + l
