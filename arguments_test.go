@@ -19,7 +19,7 @@ import (
 // needed are arguments with which each tool can be called that requires some.
 var needed = map[string]map[string]any{
 	"get_branch_metadata": {"branch": "main"}, "list_jira_issues": {"project": "SHOP"},
-	"show_item": {"id": 2}, "create_item": {"title": "One more"}, "update_item": {"id": 2}, "delete_item": {"id": 4}, "confirm_delete": {"id": 1},
+	"show_item": {"id": 2}, "create_item": {"title": "One more"}, "update_item": {"id": 2, "title": "Session cookie"}, "delete_item": {"id": 4}, "confirm_delete": {"id": 1},
 	"add_comment": {"id": 1, "text": "Seen"}, "set_iteration": {"name": "next"}, "search_items": {"query": "log"},
 	"get_children": {"id": 1}, "get_dependents": {"id": 2}, "claim_item": {"id": 4}, "release_item": {"id": 4},
 	"search": {"query": "commit"}, "describe": {"c1": "git", "c2": "write", "c3": "commit-message"},
@@ -166,7 +166,7 @@ func TestEveryToolTakesWhatHostsSend(t *testing.T) {
 		}
 		want := c.call(name, base)
 		for argument, p := range tool.InputSchema.Properties {
-			if slices.Contains(tool.InputSchema.Required, argument) {
+			if base[argument] != nil {
 				if n, ok := base[argument].(int); ok {
 					c.same(tool, argument, fmt.Sprint(n), want)
 					tried++

@@ -218,7 +218,7 @@ type NotRunningError struct {
 func (e *NotRunningError) Error() string {
 	text := fmt.Sprintf("No running task has the id %.40q", e.ID)
 	if len(e.Running) == 0 {
-		return text + "; no task is running"
+		return text + ", and no task is running: a task that has ended needs no stop"
 	}
 	const maxListed = 10
 	var names []string

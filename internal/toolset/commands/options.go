@@ -67,7 +67,7 @@ func (o *Options) UnmarshalJSON(data []byte) error {
 		}
 		o.args = render.ParseFlags(flags)
 		if bare := o.args.Bare(); bare != "" {
-			return wrong(fmt.Sprintf(`%q has no value: a list has options with their values, such as "--edition=alt" or "--uv-name=value"`, line(bare)))
+			return wrong(fmt.Sprintf(`%q has no value: give each option of a list its value, as in "--edition=alt" or "--uv-name=value"`, line(bare)))
 		}
 		return nil
 	}
