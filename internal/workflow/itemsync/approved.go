@@ -1,13 +1,16 @@
 package itemsync
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
+	"time"
 
+	"github.com/copse-dev/copse/internal/backoff"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/userdir"
@@ -46,16 +49,27 @@ func (a Approved) Has(path string) bool {
 	return err == nil && string(text) == string(known)
 }
 
-// add approves the store at a path.
+// approveTime is how long an approval is repeated while other processes approve the same store.
+const approveTime = 5 * time.Second
+
+// add approves the store at a path. Of several processes that do so at once, each makes sure at its end
+// that both texts are the same.
 func (a Approved) add(path string) error {
-	if a.Has(path) {
-		return nil
+	pauses := backoff.Start(time.Millisecond, 100*time.Millisecond)
+	for !a.Has(path) {
+		text := []byte(rand.Text())
+		err := identify(path, text)
+		if err == nil {
+			err = a.Dir.Replace(approval(path), text)
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if limit := pauses.Pause(context.Background(), approveTime); limit != nil {
+			return errors.Join(err, limit)
+		}
 	}
-	text := []byte(rand.Text())
-	if err := identify(path, text); err != nil {
-		return err
-	}
-	return a.Dir.Replace(approval(path), text)
+	return nil
 }
 
 // identify writes the random text of the store at a path. It follows no link.
