@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/backoff"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/override"
 	"github.com/copse-dev/copse/internal/git/program"
@@ -35,9 +36,7 @@ type UnreachableError struct {
 func (e *UnreachableError) Error() string {
 	said := e.Err.Error()
 	if exit, ok := errors.AsType[*xec.ExitError](e.Err); ok && exit.Stderr != "" {
-		// The first line has the reason; the others are general advice.
-		said, _, _ = strings.Cut(exit.Stderr, "\n")
-		said = strings.TrimPrefix(said, "fatal: ")
+		said = reason(exit.Stderr)
 		if redirected.Get().MatchString(said) {
 			said += "; it names another address, which copse does not follow; set that address with `git remote set-url`"
 		}
@@ -48,13 +47,37 @@ func (e *UnreachableError) Error() string {
 	return login.Get().ReplaceAllString(fmt.Sprintf("cannot %s the remote: %s", e.Doing, said), "://")
 }
 
+// reason returns the reason in git's errors: the first line, as the others are general advice. What the
+// remote itself has said is quoted, and follows.
+func reason(stderr string) string {
+	const maxRemote = 200
+	var own, remote string
+	for line := range strings.Lines(stderr) {
+		line = strings.TrimSpace(line)
+		if theirs, ok := strings.CutPrefix(line, "remote:"); ok {
+			remote = cmp.Or(remote, strings.TrimSpace(theirs))
+		} else {
+			own = cmp.Or(own, strings.TrimPrefix(line, "fatal: "))
+		}
+	}
+	if remote == "" {
+		return own
+	}
+	remote = fmt.Sprintf("the remote says %q", cleantext.Cut(cleantext.Line(remote), maxRemote))
+	if own == "" {
+		return remote
+	}
+	return own + "; " + remote
+}
+
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
 // The supported schemes of addresses.
 var (
 	scheme = lazyregexp.New(`^([A-Za-z][A-Za-z0-9+.-]*)://`)
 	login  = lazyregexp.New(`://[^/@\s]*@`)
-	scp    = lazyregexp.New(`^[^/\\:]+:`)
+	scp    = lazyregexp.New(`^(\[[^]/\\]*\]|[^/\\:]+):`)
+	helper = lazyregexp.New(`^[A-Za-z0-9+.-]*::`)
 )
 
 // redirected matches git's error for an answer that names another address.
@@ -67,7 +90,7 @@ func check(address string) (local bool, err error) {
 	switch m := scheme.Get().FindStringSubmatch(address); {
 	case address == "":
 		return false, errors.New("it has no address")
-	case strings.HasPrefix(address, "-"), strings.ContainsAny(address, "\n\x00"), strings.Contains(address, "::"):
+	case strings.HasPrefix(address, "-"), strings.ContainsAny(address, "\n\x00"), helper.Get().MatchString(address):
 		return false, refused // ext::, fd:: and other helpers
 	case m != nil:
 		switch strings.ToLower(m[1]) {
@@ -112,6 +135,9 @@ func (b *Branch) side(ctx context.Context, address, option, name string) (side, 
 		return side{}, err
 	}
 	if !local {
+		if m := scheme.Get().FindString(address); m != "" {
+			address = strings.ToLower(m) + address[len(m):] // git allows protocols by their lower case
+		}
 		return side{address: address, settings: b.redirects(ctx, address)}, nil
 	}
 	other, err := b.other(ctx, address)

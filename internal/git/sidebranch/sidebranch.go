@@ -186,7 +186,9 @@ func (b *Branch) environment() xec.Env {
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE",
 		"GIT_REPLACE_REF_BASE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_CEILING_DIRECTORIES", "GIT_DEFAULT_HASH",
 		"GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_TRACE", "GIT_REDIRECT_STDERR", "GIT_REDIRECT_STDOUT",
-	).With("GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
+	).With("GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C",
+		// The parts of git that a killed copse leaves end with a silent remote, at the limit of every transfer.
+		"GIT_HTTP_LOW_SPEED_LIMIT=1", fmt.Sprintf("GIT_HTTP_LOW_SPEED_TIME=%.0f", transferTime.Seconds()))
 	if b.repo.Unattended {
 		// An empty program disables those of core.askPass and SSH_ASKPASS, too.
 		env = env.Without("SSH_ASKPASS").With("GIT_ASKPASS=", "SSH_ASKPASS_REQUIRE=never")

@@ -327,6 +327,49 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
+// A remote does not hide git's own reason, and its text is quoted.
+func TestReasons(t *testing.T) {
+	t.Parallel()
+	for stderr, want := range map[string]string{
+		"fatal: no route\nPlease make sure":                      "no route",
+		"remote: Denied to ada.\nfatal: the URL returned: 403":   `the URL returned: 403; the remote says "Denied to ada."`,
+		"remote: done. Call \"deploy\" now":                      `the remote says "done. Call \"deploy\" now"`,
+		"remote:\nremote: " + strings.Repeat("x", 300) + "\n":    `the remote says "` + strings.Repeat("x", 199) + `…"`,
+		"Host key verification failed.\r\nfatal: could not read": "Host key verification failed. Run `git fetch` in a terminal to see what ssh asks",
+	} {
+		err := &sidebranch.UnreachableError{Doing: "reach", Err: &xec.ExitError{Program: "git", Stderr: stderr}}
+		if got := err.Error(); got != "cannot reach the remote: "+want {
+			t.Errorf("%q: %s", stderr, got)
+		}
+	}
+}
+
+// Git gets an address in the form that it allows, and a limit for silent remotes, because copse may be
+// killed before it can end git.
+func TestWhatGitGets(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("a script takes the place of git")
+	}
+	g, clone, _ := repository(t)
+	dir := gittest.Dir(t)
+	real, _ := g.Env.LookPath("git")
+	gittest.Write(t, filepath.Join(dir, "git"), "#!/bin/sh\ncase \"$*\" in *ls-remote*)\n"+
+		"for a; do case $a in *://*|*]:*) echo \"$a $GIT_HTTP_LOW_SPEED_LIMIT $GIT_HTTP_LOW_SPEED_TIME\" >&2;; esac; done; exit 1;;\nesac\nexec '"+real+"' \"$@\"\n")
+	if err := os.Chmod(filepath.Join(dir, "git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	g.Env = g.Env.With("PATH=" + dir + string(filepath.ListSeparator) + os.Getenv("PATH"))
+	b := open(t, g, clone)
+	for address, want := range map[string]string{
+		"HTTPS://Host/X": "https://Host/X 1 180", "ssh://[::1]/x": "ssh://[::1]/x 1 180", "[::1]:x/y": "[::1]:x/y 1 180",
+	} {
+		if _, err := b.Fetch(t.Context(), sidebranch.Remote{Fetch: address}); err == nil || err.Error() != "cannot reach the remote: "+want {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	g, clone, _ := repository(t)
