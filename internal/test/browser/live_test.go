@@ -104,7 +104,7 @@ func TestEveryViewIsLive(t *testing.T) {
 	d := demo.New(t)
 	s := serve(t, d)
 	env, _ := s.env()
-	agent := presence.NewRegister(filepath.Join(env.RuntimeDir(), "presence"), env.Now)
+	agent := presence.NewRegister(filepath.Join(env.RuntimeDir(), "presence"), env.Now, func(error) {})
 	t.Cleanup(func() { _ = agent.Close() })
 	b := open(t, s.link("items"), chromedp.EmulateViewport(1440, 900))
 	base := eval[string](b, "document.baseURI")

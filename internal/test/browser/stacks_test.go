@@ -67,7 +67,7 @@ func (s *site) agents() {
 		dir, tool string
 		now       func() time.Time
 	}{"Claude Code": {s.d.Dir, "update_item", env.Now}, "Codex": {filepath.Join(filepath.Dir(s.d.Dir), "shop-pay"), "run_just_task", late}} {
-		r := presence.NewRegister(filepath.Join(env.RuntimeDir(), "presence"), one.now)
+		r := presence.NewRegister(filepath.Join(env.RuntimeDir(), "presence"), one.now, func(error) {})
 		r.Seen(name, one.dir, one.tool)
 		s.t.Cleanup(func() { _ = r.Close() })
 	}

@@ -73,7 +73,7 @@ func TestStoredScripts(t *testing.T) {
 	s.copse("branch", "status", "--fresh")
 	s = serve(t, d, "-v")
 	env, _ := s.env()
-	agent := presence.NewRegister(filepath.Join(env.RuntimeDir(), "presence"), env.Now)
+	agent := presence.NewRegister(filepath.Join(env.RuntimeDir(), "presence"), env.Now, func(error) {})
 	agent.Seen(evil, d.Dir, evilName)
 	t.Cleanup(func() { _ = agent.Close() })
 	b := open(t, s.link("stacks"), chromedp.EmulateViewport(1440, 900))
