@@ -9,7 +9,7 @@ import (
 	"github.com/copse-dev/copse/internal/userdir"
 )
 
-// Processes that approve a store at the same time all succeed, and it is approved afterwards.
+// Processes that approve a store at the same time all succeed, and then it is approved.
 func TestApprovedAtOnce(t *testing.T) {
 	t.Parallel()
 	store := t.TempDir()
