@@ -66,7 +66,8 @@ const (
 	// retry is the time until the next attempt after a write that failed.
 	retry = 5 * time.Second
 	// probe is the name of a file that a reader makes to find out whether a server can, and probeSize
-	// its size: few records are larger.
+	// its size: few records are larger. It is in a directory of its own beside that of the records,
+	// because a page that watches the records reads them after each change.
 	probe     = "probe"
 	probeSize = 64 << 10
 	// remembered is how long a client is listed after its last call. The process of a client on
@@ -294,7 +295,7 @@ func List(dir string, now time.Time) ([]Client, error) {
 // writable returns an error if a server could not write its record, because the directory is full or
 // read-only.
 func writable(dir string) error {
-	at := userdir.Dir(dir)
+	at := userdir.Dir(dir + "." + probe)
 	if err := at.Replace(probe, make([]byte, probeSize)); err != nil {
 		return fmt.Errorf("a server cannot write its record: %w", err)
 	}

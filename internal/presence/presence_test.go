@@ -213,9 +213,11 @@ func TestUnwritable(t *testing.T) {
 		t.Fatal("a new directory:", err)
 	}
 	// Nothing can replace this, as on a full or read-only file system.
-	obstacle := filepath.Join(dir, "probe")
-	if err := os.MkdirAll(filepath.Join(obstacle, "x"), 0o700); err != nil {
-		t.Fatal(err)
+	obstacle := filepath.Join(dir+".probe", "probe")
+	for _, path := range []string{dir, filepath.Join(obstacle, "x")} {
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := list(); err == nil {
 		t.Error("nobody is there, says a directory in which no server can write")
@@ -240,6 +242,29 @@ func TestUnwritable(t *testing.T) {
 	}
 	if err := list(); err != nil {
 		t.Error("after the server:", err)
+	}
+}
+
+// Reading the records does not change their directory: a page that watches it would read them again,
+// indefinitely.
+func TestListChangesNothing(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run", "presence")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := presence.List(dir, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	before := time.Now().Add(-time.Hour).Truncate(time.Second)
+	if err := os.Chtimes(dir, before, before); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := presence.List(dir, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.ModTime().Equal(before) {
+		t.Errorf("the directory changed at %v, %v; want %v", info.ModTime(), err, before)
 	}
 }
 
