@@ -172,7 +172,7 @@ func (s *Store) makeShared(ctx context.Context, fill func(*writer.Writer) error)
 		err := f.Change(ctx, fill)
 		f.Close()
 		if err != nil {
-			_ = tx.Root().RemoveAll(dir.Name) // the next call removes what is left
+			_ = tx.Root().RemoveAll(dir.Name) // if this fails, the next call removes the directory
 			return err
 		}
 		return tx.Move(dir.Name, s.search.SharedDir().Name)

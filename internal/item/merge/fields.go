@@ -60,7 +60,7 @@ func (m *merger) apart(e *entry, reason error) (string, error) {
 	sum := sha256.Sum256([]byte(other))
 	name := fmt.Sprintf("%s/%s-%x%s", ApartDir, e.id, sum[:4], match.Extension)
 	m.result.Tree[name] = other
-	m.report(KeptApart, e, "cannot have the changes of both sides: %v. It has the version that was updated last. Copy what is missing from %q, and delete that file", reason, name)
+	m.report(KeptApart, e, "is too large with the changes of both sides: %v. It keeps the version that was updated last. Copy what you need from %q, and delete that file", reason, name)
 	return text, nil
 }
 

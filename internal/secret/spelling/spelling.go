@@ -82,8 +82,8 @@ func of(login, secret string) []string {
 	return append(all, digits, strings.ToUpper(digits))
 }
 
-// damaged returns what is left of text when its characters have one byte each, as in Latin-1, and
-// a program replaces what is not UTF-8: each byte or each run of them, or in JSON.
+// damaged returns the forms that text takes if one program writes each character as one byte, as in
+// Latin-1, and another replaces the bytes that are not UTF-8: each byte, each run of them, or in JSON.
 func damaged(text string) []string {
 	const fewest = shortest / 2 // characters that are left
 	var each strings.Builder

@@ -108,7 +108,7 @@ func (c check) apart() ([]item.Warning, error) {
 		return nil, err
 	}
 	return []item.Warning{{File: merge.ApartDir, Reason: fmt.Sprintf(
-		"has %s of items that a merge could not join with the others; copy what is missing, and delete the files", cleantext.Count(len(names), "version"))}}, nil
+		"has %s of items that were too large to merge; copy what you need into the items, and delete the files", cleantext.Count(len(names), "version"))}}, nil
 }
 
 // overwritten returns a warning for each item that another program overwrote.
