@@ -1,7 +1,6 @@
 package cachedfile
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -65,21 +64,16 @@ func (f *File[T]) readOnce(file *os.File) (c content, stable bool, err error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return content{}, false, err
 	}
-	var buf bytes.Buffer
-	buf.Grow(int(before.Size()) + bytes.MinRead)
-	size, err := buf.ReadFrom(io.LimitReader(file, f.limit+1))
+	data, err := regular.ReadAll(file, before.Size(), f.limit)
 	if err != nil {
 		return content{}, false, err
-	}
-	if size > f.limit {
-		return content{}, false, &TooLargeError{Size: size, Limit: f.limit}
 	}
 	after, err := file.Stat()
 	if err != nil {
 		return content{}, false, err
 	}
 	sig := signatureOf(before)
-	return content{bytes: buf.Bytes(), sig: sig, read: read}, sig == signatureOf(after), nil
+	return content{bytes: data, sig: sig, read: read}, sig == signatureOf(after), nil
 }
 
 func (f *File[T]) acceptable(info fs.FileInfo) error { return regular.Check(info, f.limit) }

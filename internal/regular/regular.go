@@ -22,12 +22,19 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 )
 
 // patience is how long a regular file may keep a reader waiting, if the system can detect that.
 // Some files of the kernel look regular and wait for their next line.
 const patience = time.Second
+
+// minPiece and maxPiece are the sizes of the pieces of a file that has more bytes than it reports.
+const (
+	minPiece = 512
+	maxPiece = 1 << 20
+)
 
 // NotRegularError reports that the file is not a regular file.
 type NotRegularError struct {
@@ -162,21 +169,26 @@ func open(path string, limit int64) (*os.File, fs.FileInfo, error) {
 }
 
 // ReadAll returns the rest of a file opened with [Flags]. size is the size that the system reports;
-// more than limit bytes are a [*TooLargeError].
+// more than limit bytes are a [*TooLargeError]. A file that has more bytes than it reports is read in
+// pieces, so that an endless one never takes more memory than the limit.
 func ReadAll(file *os.File, size, limit int64) ([]byte, error) {
 	_ = file.SetReadDeadline(time.Now().Add(patience)) // an error on systems where nothing ever waits
 	data := make([]byte, 0, min(max(size, 0), limit)+1)
-	for {
+	var full [][]byte // the pieces before data
+	for read := int64(0); ; {
 		if len(data) == cap(data) {
-			data = append(data, 0)[:len(data)]
+			full = append(full, data)
+			data = make([]byte, 0, min(max(read, minPiece), maxPiece, limit+1-read))
 		}
 		n, err := file.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
+		data, read = data[:len(data)+n], read+int64(n)
 		switch {
-		case int64(len(data)) > limit:
-			return nil, &TooLargeError{Size: int64(len(data)), Limit: limit}
-		case err == io.EOF:
+		case read > limit:
+			return nil, &TooLargeError{Size: read, Limit: limit}
+		case err == io.EOF && full == nil:
 			return data, nil
+		case err == io.EOF:
+			return slices.Concat(append(full, data)...), nil
 		case err != nil:
 			return nil, err
 		}

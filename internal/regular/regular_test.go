@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -52,6 +53,32 @@ func TestReadWithoutSize(t *testing.T) {
 		_ = file.Close()
 		if ok != (err == nil) || ok && string(data) != "0123456789" {
 			t.Errorf("limit %d: %q, %v", limit, data, err)
+		}
+	}
+}
+
+// A file that does not end takes no more memory than the limit, whatever size it reports.
+func TestEndless(t *testing.T) { //nolint:paralleltest // it measures what the process allocates
+	const limit = 8 << 20
+	path := filepath.Join(t.TempDir(), "f")
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 2*limit)); err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int64{0, limit / 2, limit} {
+		file, err := regular.Open(path, 2*limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err = regular.ReadAll(file, size, limit)
+		runtime.ReadMemStats(&after)
+		_ = file.Close()
+		if _, ok := errors.AsType[*regular.TooLargeError](err); !ok {
+			t.Errorf("size %d: error = %v, want a TooLargeError", size, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > limit+1<<20 {
+			t.Errorf("size %d: a file above the limit of %d took %d bytes", size, limit, took)
 		}
 	}
 }

@@ -1,8 +1,7 @@
 package rooted
 
 import (
-	"bytes"
-	"io"
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -23,16 +22,14 @@ func (r *Root) Read(name string, limit int64) ([]byte, error) {
 	if info.Size() > limit {
 		return nil, &TooLargeError{Size: info.Size(), Limit: limit}
 	}
-	var data bytes.Buffer
-	data.Grow(int(info.Size()) + bytes.MinRead)
-	size, err := data.ReadFrom(io.LimitReader(file, limit+1))
+	data, err := regular.ReadAll(file, info.Size(), limit)
+	if large, ok := errors.AsType[*regular.TooLargeError](err); ok { // it has grown, or does not report its size
+		return nil, &TooLargeError{Size: large.Size, Limit: limit}
+	}
 	if err != nil {
 		return nil, r.reason(err)
 	}
-	if size > limit { // it has grown, or does not report its size
-		return nil, &TooLargeError{Size: size, Limit: limit}
-	}
-	return data.Bytes(), nil
+	return data, nil
 }
 
 // Open opens a file for reading.
