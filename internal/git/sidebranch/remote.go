@@ -108,6 +108,22 @@ func check(address string) (local bool, err error) {
 	return true, nil
 }
 
+// usual matches the usual addresses of a repository on a server, with its host and its path.
+var usual = lazyregexp.New(`^(?:https://(?:[\w.~%:-]*@)?([A-Za-z0-9.-]+)/|ssh://git@([A-Za-z0-9.-]+)/|git@([A-Za-z0-9.-]+):/?)([\w./~-]+)$`)
+
+// Destination returns a text that two remotes share only if they lead to the same repositories. The
+// usual addresses of a repository over https and ssh have the same text, whatever the login for https is.
+func (r Remote) Destination() string {
+	to := func(address string) string {
+		m := usual.Get().FindStringSubmatch(address)
+		if m == nil {
+			return address
+		}
+		return "https or ssh://" + strings.ToLower(m[1]+m[2]+m[3]) + "/" + strings.TrimSuffix(strings.TrimSuffix(m[4], "/"), ".git")
+	}
+	return to(r.Fetch) + "\n" + to(cmp.Or(r.Push, r.Fetch))
+}
+
 // receivePack is the program at the other side of a push.
 const receivePack = "receive-pack"
 

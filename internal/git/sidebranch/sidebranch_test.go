@@ -327,6 +327,36 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
+// The forms of an address that lead to the same repository are one destination; any other address is
+// another one, also if it only looks similar.
+func TestDestinations(t *testing.T) {
+	t.Parallel()
+	of := func(fetch, push string) string { return sidebranch.Remote{Fetch: fetch, Push: push}.Destination() }
+	known := of("https://github.com/ada/notes", "")
+	for _, same := range []string{
+		"https://github.com/ada/notes.git", "https://x-access-token:ghp_1@GitHub.com/ada/notes/", "git@github.com:ada/notes.git",
+		"git@github.com:/ada/notes", "ssh://git@github.com/ada/notes.git",
+	} {
+		if got := of(same, ""); got != known {
+			t.Errorf("%s is %q", same, got)
+		}
+		if got := of("https://github.com/ada/notes", same); got != known {
+			t.Errorf("%s for a push is %q", same, got)
+		}
+	}
+	for _, other := range []string{
+		"http://github.com/ada/notes", "https://github.com:8443/ada/notes", "https://evil.example#@github.com/ada/notes",
+		"https://evil.example\\@github.com/ada/notes", "https://evil.example?@github.com/ada/notes", "https://github.com@evil.example/ada/notes",
+		"mallory@github.com:ada/notes", "github.com:ada/notes", "ssh://git@github.com:22/ada/notes", "git@github.com.evil.example:ada/notes",
+		"https://github.com/ada/Notes", "https://github.com/mallory/../ada/notes", "github.com/ada/notes", "git@github.com-2:ada/notes",
+		"ssh://mallory@github.com/ada/notes", "https://a@evil.example/@github.com/ada/notes",
+	} {
+		if of(other, "") == known || of("https://github.com/ada/notes", other) == known {
+			t.Errorf("%s is the same", other)
+		}
+	}
+}
+
 // A remote does not hide git's own reason, and its text is quoted.
 func TestReasons(t *testing.T) {
 	t.Parallel()

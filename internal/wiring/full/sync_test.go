@@ -76,6 +76,18 @@ func toolOf(t *testing.T, served *full.Served, name string) toolset.Tool {
 	return toolset.Tool{}
 }
 
+// approve lets a server contact the remote of a store.
+func approve(t *testing.T, ws *full.Workspace, store storage.Store) {
+	t.Helper()
+	remote, err := ws.Sync(store).Remote(t.Context(), "")
+	if err == nil {
+		err = ws.Sync(store).Approve(remote)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A server of MCP clients syncs a shared store after each change, behind the answer, as
 // the user's settings say. Doctor says what failed.
 func TestServersSyncAfterChanges(t *testing.T) {
@@ -107,9 +119,7 @@ func TestServersSyncAfterChanges(t *testing.T) {
 	if _, _, err := store.InitShared(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := ws.Sync(store).Approve(); err != nil {
-		t.Fatal(err)
-	}
+	approve(t, ws, store)
 	call := func(served *full.Served, name, arguments string) string {
 		t.Helper()
 		result := toolOf(t, served, name).Call(t.Context(), json.RawMessage(arguments))
@@ -215,9 +225,7 @@ func TestServersOfClonesClaim(t *testing.T) {
 		if _, _, err := store.InitShared(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := ws.Sync(store).Approve(); err != nil {
-			t.Fatal(err)
-		}
+		approve(t, ws, store)
 		served := ws.ServeItems(slog.New(slog.DiscardHandler))
 		t.Cleanup(func() { _ = served.Close() })
 		return func(name, arguments string) (string, bool) {

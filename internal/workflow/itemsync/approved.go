@@ -8,9 +8,12 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/copse-dev/copse/internal/backoff"
+	"github.com/copse-dev/copse/internal/git/sidebranch"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/userdir"
@@ -20,11 +23,15 @@ import (
 // machine, so only a sync on request contacts its remote.
 var ErrNotApproved = errors.New("sync the store once on this machine, so that copse may contact its remote")
 
+// ErrOtherAddress reports that the remote has another address than those with which the user has synced
+// the store.
+var ErrOtherAddress = errors.New("the remote has another address than when you synced the store on this machine; check it with `git remote -v`, then sync the store once")
+
 // Approved are the shared stores that the user of this machine created, or synced on request. A
 // repository that arrives as an archive brings a shared store and the address of its remote, and
 // copse does not contact an address because a repository names it. It is a directory with a file for the
-// path of each store, which contains a random text. The store has the same text, so another store at
-// that path is not approved. Its zero value approves none.
+// path of each store, which contains a random text and digests of the remotes' addresses. The store has
+// the same text, so another store at that path is not approved. Its zero value approves none.
 type Approved struct{ Dir userdir.Dir }
 
 const (
@@ -32,35 +39,65 @@ const (
 	identityName = ".copse/approved"
 	// maxIdentity is the size in bytes of the longest random text that is read.
 	maxIdentity = 64
+	// maxRemotes is how many addresses of a store are approved: the last ones that were synced with.
+	maxRemotes = 8
+	maxRecord  = maxIdentity + maxRemotes*(2*sha256.Size+1)
 )
 
-// Has reports whether the store at a path is approved.
+// Has reports whether the store at a path is approved, for any remote.
 func (a Approved) Has(path string) bool {
-	known, err := a.Dir.Read(approval(path), maxIdentity)
-	if err != nil || len(known) == 0 {
-		return false
+	text, _ := a.known(path)
+	return text != ""
+}
+
+// Check returns nil if the store at a path is approved for a remote, and otherwise [ErrNotApproved] or
+// [ErrOtherAddress].
+func (a Approved) Check(path string, remote *sidebranch.Remote) error {
+	switch text, remotes := a.known(path); {
+	case text == "":
+		return ErrNotApproved
+	case !slices.Contains(remotes, digest(remote)):
+		return ErrOtherAddress
 	}
+	return nil
+}
+
+// known returns the text of an approved store and the digests of its remotes; "" if it is not approved.
+func (a Approved) known(path string) (text string, remotes []string) {
+	record, err := a.Dir.Read(approval(path), maxRecord)
+	if err != nil || len(record) == 0 {
+		return "", nil
+	}
+	lines := strings.Split(string(record), "\n")
 	store, err := os.OpenRoot(path)
 	if err != nil {
-		return false
+		return "", nil
 	}
 	defer store.Close()
-	text, err := regular.ReadIn(store, identityName, maxIdentity)
-	return err == nil && string(text) == string(known)
+	identity, err := regular.ReadIn(store, identityName, maxIdentity)
+	if err != nil || string(identity) != lines[0] {
+		return "", nil
+	}
+	return lines[0], lines[1:]
 }
 
 // approveTime is how long an approval is repeated while other processes approve the same store.
 const approveTime = 5 * time.Second
 
-// add approves the store at a path. Of several processes that do so at once, each makes sure at its end
-// that both texts are the same.
-func (a Approved) add(path string) error {
+// add approves the store at a path for a remote. Of several processes that do so at once, each makes
+// sure at its end that both texts are the same, and that its remote is approved.
+func (a Approved) add(path string, remote *sidebranch.Remote) error {
 	pauses := backoff.Start(time.Millisecond, 100*time.Millisecond)
-	for !a.Has(path) {
-		text := []byte(rand.Text())
-		err := identify(path, text)
+	for a.Check(path, remote) != nil {
+		text, remotes := a.known(path)
+		var err error
+		if text == "" {
+			text = rand.Text()
+			err = identify(path, []byte(text))
+		}
 		if err == nil {
-			err = a.Dir.Replace(approval(path), text)
+			remotes = append(remotes[max(0, len(remotes)-maxRemotes+1):], digest(remote))
+			err = a.Dir.Replace(approval(path), []byte(text+"\n"+strings.Join(remotes, "\n")))
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
@@ -70,6 +107,15 @@ func (a Approved) add(path string) error {
 		}
 	}
 	return nil
+}
+
+// digest returns what an approval contains of a remote. An address can contain a password.
+func digest(remote *sidebranch.Remote) string {
+	if remote == nil {
+		return "none"
+	}
+	sum := sha256.Sum256([]byte(remote.Destination()))
+	return hex.EncodeToString(sum[:])
 }
 
 // identify writes the random text of the store at a path. It follows no link.

@@ -1,11 +1,14 @@
 package itemsync
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 
+	"github.com/copse-dev/copse/internal/git/sidebranch"
 	"github.com/copse-dev/copse/internal/userdir"
 )
 
@@ -17,16 +20,47 @@ func TestApprovedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := Approved{Dir: userdir.Dir(filepath.Join(t.TempDir(), "stores"))}
+	remote := &sidebranch.Remote{Fetch: "../hub.git"}
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if err := a.add(store); err != nil {
+			if err := a.add(store, remote); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	if !a.Has(store) {
-		t.Error("the store is not approved")
+	if err := a.Check(store, remote); err != nil {
+		t.Error(err)
+	}
+}
+
+// An approval is one of addresses, of which the last ones remain.
+func TestApprovedAddresses(t *testing.T) {
+	t.Parallel()
+	store := t.TempDir()
+	if err := os.Mkdir(filepath.Join(store, ".copse"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	a := Approved{Dir: userdir.Dir(filepath.Join(t.TempDir(), "stores"))}
+	to := func(i int) *sidebranch.Remote { return &sidebranch.Remote{Fetch: fmt.Sprintf("/srv/%d.git", i)} }
+	if err := a.Check(store, to(0)); !errors.Is(err, ErrNotApproved) {
+		t.Errorf("got %v", err)
+	}
+	if err := a.add(store, nil); err != nil {
+		t.Fatal(err)
+	}
+	for i := range maxRemotes + 1 {
+		if err := a.Check(store, to(i)); !errors.Is(err, ErrOtherAddress) {
+			t.Errorf("%d: got %v", i, err)
+		}
+		if err := a.add(store, to(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range maxRemotes + 1 {
+		if err := a.Check(store, to(i)); (err == nil) != (i > 0) {
+			t.Errorf("%d: got %v", i, err)
+		}
 	}
 }

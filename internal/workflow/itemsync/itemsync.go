@@ -49,9 +49,10 @@ type Sync struct{ o Options }
 // New returns the sync of a store.
 func New(o Options) *Sync { return &Sync{o} }
 
-// Approve records that the user has created the store, or has asked for its sync: from now on, the
-// other functions contact its remote. It does nothing if the store is not shared.
-func (s *Sync) Approve() error {
+// Approve records that the user has created the store, or has asked for its sync, with a remote that
+// [Sync.Remote] returned, nil if there is none: from now on, the other functions contact that address.
+// It does nothing if the store is not shared.
+func (s *Sync) Approve(remote *sidebranch.Remote) error {
 	if !s.shared() {
 		return nil
 	}
@@ -59,20 +60,30 @@ func (s *Sync) Approve() error {
 	if err != nil {
 		return err
 	}
-	return s.o.Approved.add(path)
+	return s.o.Approved.add(path, remote)
 }
 
-// approved returns [ErrNotApproved] unless the user has approved the store.
-func (s *Sync) approved() error {
-	if path, err := s.o.Store.Path(); err != nil || !s.o.Approved.Has(path) {
-		return cmp.Or(err, ErrNotApproved)
+// approved returns an error unless the user has approved the store for the remote.
+func (s *Sync) approved(remote *sidebranch.Remote) error {
+	path, err := s.o.Store.Path()
+	if err != nil {
+		return err
 	}
-	return nil
+	return s.o.Approved.Check(path, remote)
 }
 
-// Open returns the syncer of the store with a remote: the one with this name or address; if it is
-// "", the one named origin, or else the only one, or else none. The user has asked for its sync, so git can
-// ask for a login. Close the branch after use.
+// Remote returns the remote with a name or address; if it is "", the one named origin, or else the only
+// one, or else nil.
+func (s *Sync) Remote(ctx context.Context, chosen string) (*sidebranch.Remote, error) {
+	repo, err := s.o.Session.Repo(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return remoteOf(ctx, repo, chosen)
+}
+
+// Open returns the syncer of the store with the remote that [Sync.Remote] returns. The user has asked for
+// its sync, so git can ask for a login. Close the branch after use.
 func (s *Sync) Open(ctx context.Context, remote string) (*shared.Syncer, error) {
 	return s.open(ctx, remote, false)
 }
@@ -182,7 +193,8 @@ func listed(names []string) string {
 func (s *Sync) shared() bool { return s.o.Store != nil && s.o.Store.Shared() }
 
 // Publish exchanges the store once if clones share it. decided is false if none do: the store is
-// not shared, or has no remote. The error is [ErrNotApproved] if the user has not approved the store.
+// not shared, or has no remote. The error is [ErrNotApproved] or
+// [ErrOtherAddress] if the user has not approved the store for the remote.
 func (s *Sync) Publish(ctx context.Context) (decided bool, err error) {
 	if !s.shared() {
 		return false, nil
@@ -195,7 +207,7 @@ func (s *Sync) Publish(ctx context.Context) (decided bool, err error) {
 	if syncer.Remote == nil {
 		return false, nil
 	}
-	if err := s.approved(); err != nil {
+	if err := s.approved(syncer.Remote); err != nil {
 		return true, err
 	}
 	r, err := syncer.Sync(ctx)
@@ -210,7 +222,7 @@ const backgroundTime = 2 * time.Minute
 
 // AfterChange exchanges the store once if it is shared and the user's settings request a sync after
 // each change, or if claims have changed, which other clones must know. The error is
-// [ErrNotApproved] if there is a remote, and the user has not approved the store.
+// [ErrNotApproved] or [ErrOtherAddress] if there is a remote for which the user has not approved the store.
 func (s *Sync) AfterChange(ctx context.Context) error {
 	if !s.shared() {
 		return nil
@@ -226,7 +238,7 @@ func (s *Sync) AfterChange(ctx context.Context) error {
 	}
 	defer syncer.Branch.Close()
 	if syncer.Remote != nil {
-		if err := s.approved(); err != nil {
+		if err := s.approved(syncer.Remote); err != nil {
 			return err
 		}
 	}

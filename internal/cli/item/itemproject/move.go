@@ -64,7 +64,7 @@ COPSE_ITEMS, or with items.database in your settings.`,
 			if _, files := s.(*local.Store); files && to == inFiles || source.Name == target.Name {
 				return errThere
 			}
-			c.approve(ws, s)
+			c.approveUsual(ctx, ws, s)
 			if _, err := ws.Sync(s).Publish(ctx); err != nil {
 				return fmt.Errorf("nothing was moved, because the shared store could not be synced first, and other clones can have items that it lacks: %w", err)
 			}

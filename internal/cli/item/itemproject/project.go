@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/git/sidebranch"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/local"
@@ -160,10 +161,16 @@ func (c cli) initDatabase(ctx context.Context, s storage.Store, asJSON, files bo
 
 // approve lets copse contact the remote of a shared store, because the user asked for the store or
 // its sync.
-func (c cli) approve(ws *full.Workspace, s storage.Store) {
-	if err := ws.Sync(s).Approve(); err != nil {
+func (c cli) approve(ws *full.Workspace, s storage.Store, remote *sidebranch.Remote) {
+	if err := ws.Sync(s).Approve(remote); err != nil {
 		c.Env.Notef("note: claims reach the remote only with `%s`: %v", strings.TrimSpace(c.Project("sync")), err)
 	}
+}
+
+// approveUsual is approve with the remote that a sync without --remote has.
+func (c cli) approveUsual(ctx context.Context, ws *full.Workspace, s storage.Store) {
+	remote, _ := ws.Sync(s).Remote(ctx, "") // the next sync reports an error
+	c.approve(ws, s, remote)
 }
 
 // initShared creates the store that all worktrees share.
@@ -174,7 +181,7 @@ func (c cli) initShared(ctx context.Context, ws *full.Workspace, s *local.Store,
 		return err
 	}
 	if created {
-		c.approve(ws, s)
+		c.approveUsual(ctx, ws, s)
 	}
 	o := c.Out()
 	if asJSON {

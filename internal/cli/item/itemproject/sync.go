@@ -81,7 +81,7 @@ your own git configuration.`,
 				return err
 			}
 			defer syncer.Branch.Close()
-			c.approve(ws, s)
+			c.approve(ws, s, syncer.Remote)
 			if o.watch {
 				return c.keepSynced(ctx, syncer, o)
 			}
