@@ -34,12 +34,13 @@ type Entry struct {
 // snapshot that has taken it in does not, so that the text which an item was read
 // from is not kept for the sake of its title.
 func NewEntry(it *Item) *Entry {
-	s := compact(it.Summary)
+	s := it.Compact()
 	return &Entry{summary: &s, texts: corpus.NewDoc(&s, it.Title, it.Description)}
 }
 
-// compact returns a copy in which values that many items have are kept once.
-func compact(s Summary) Summary {
+// Compact returns a copy that does not keep the text of a file in memory, in which values that many
+// items have are kept once.
+func (s *Summary) Compact() Summary {
 	once := func(s string) string { return unique.Make(s).Value() }
 	c := Summary{
 		ID: s.ID, Title: strings.Clone(s.Title), Type: once(s.Type), Status: once(s.Status), Iteration: once(s.Iteration),

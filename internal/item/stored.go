@@ -71,7 +71,7 @@ func DecodeEntry(stored string) (*Entry, error) {
 	if d.bad || d.rest != "" || s.ID < 1 {
 		return nil, errStored
 	}
-	s = compact(s)
+	s = s.Compact()
 	return &Entry{summary: &s, texts: corpus.Folded(&s, title, body)}, nil
 }
 

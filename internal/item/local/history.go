@@ -46,7 +46,7 @@ func (f *directory) everyItem(root *os.Root) ([]*item.Summary, error) {
 		return nil, err
 	}
 	items := snapshot.List(item.Config{}, item.Filter{All: true})
-	deleted, _, err := trash.List(root)
+	deleted, _, err := trash.List(root, f.Space())
 	for i := range deleted {
 		items = append(items, &deleted[i].Summary)
 	}

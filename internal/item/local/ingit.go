@@ -74,7 +74,7 @@ func (s *Store) halfDeleted(ctx context.Context, f *directory) (checkup.HalfDele
 	if err != nil {
 		return nil, nil //nolint:nilerr // where git cannot be asked, no merge is open
 	}
-	return checkup.FindHalfDeleted(repo, f.Root)
+	return checkup.FindHalfDeleted(repo, f.Root, f.Space())
 }
 
 // Check returns the problems of the store: unreadable and unmerged files, dangling references, and

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -228,4 +230,63 @@ func TestVersionBeside(t *testing.T) {
 	if err != nil || len(found) != 1 || found[0].File != "conflicts" || !strings.Contains(found[0].Reason, "1 version of items") {
 		t.Errorf("got %v, %v", found, err)
 	}
+}
+
+// The trash has the same space. Deleted items without it are named and not read, a repair is refused, and
+// the doctor still does its other checks.
+func TestTrashWithoutSpace(t *testing.T) {
+	t.Parallel()
+	ctx, dir := t.Context(), project(t)
+	must(t, os.MkdirAll(path(dir, "trash"), 0o700))
+	for id := 1; id <= 5; id++ {
+		write(t, dir, fmt.Sprintf("trash/%d.md", id), itemText(fmt.Sprint(id))+long(4000))
+	}
+	write(t, dir, "items/9.md", itemText("9"))
+	store := func() *local.Store {
+		s := open(t, dir, true)
+		local.SetSpace(s, space)
+		return s
+	}
+	const want = "has deleted items of more than 0.01431 MiB together; those from #4 on are not read. Remove some for good: `copse item trash purge 4`"
+	deleted, warnings, err := store().Deleted(ctx)
+	if err != nil || len(deleted) != 3 || len(warnings) != 1 || warnings[0].Reason != want {
+		t.Errorf("%d deleted items, %v, %v", len(deleted), warnings, err)
+	}
+	found, err := store().Check(ctx)
+	if err != nil || !slices.Contains(found, item.Warning{File: "trash", Reason: want}) {
+		t.Errorf("found %v, %v", found, err)
+	}
+	_, err = store().Repair(ctx)
+	if _, refused := errors.AsType[*storage.StoreError](err); !refused || !strings.Contains(err.Error(), "the deleted items have") {
+		t.Errorf("the repair: %v", err)
+	}
+	must(t, store().Purge(ctx, 4, 5))
+	if deleted, warnings, err = store().Deleted(ctx); err != nil || len(deleted) != 3 || len(warnings) != 0 {
+		t.Errorf("after a purge: %d deleted items, %v, %v", len(deleted), warnings, err)
+	}
+	_, err = store().Repair(ctx)
+	must(t, err)
+}
+
+// A list of deleted items keeps none of their texts.
+func TestTrashIsSmall(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
+	dir := project(t)
+	must(t, os.MkdirAll(path(dir, "trash"), 0o700))
+	const size, many = 1 << 20, 8
+	for id := 1; id <= many; id++ {
+		write(t, dir, fmt.Sprintf("trash/%d.md", id), itemText(fmt.Sprint(id))+long(size))
+	}
+	s := open(t, dir, true)
+	used := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := used()
+	deleted, _, err := s.Deleted(t.Context())
+	if after := used(); err != nil || len(deleted) != many || after > before+size {
+		t.Errorf("%d deleted items take %d bytes, %v", len(deleted), int64(after-before), err)
+	}
+	runtime.KeepAlive(deleted)
 }

@@ -299,7 +299,7 @@ func (s *Store) Deleted(ctx context.Context) ([]storage.Trashed, []item.Warning,
 		return nil, nil, err
 	}
 	defer root.Close()
-	return trash.List(root)
+	return trash.List(root, f.Space())
 }
 
 // Purge removes items from the trash for good. Their numbers are not used again. If one of them

@@ -98,7 +98,11 @@ func (c check) merges(ctx context.Context) ([]item.Warning, error) {
 	if c.Repo == nil {
 		return nil, nil
 	}
-	return remerge.Check(ctx, reading{c.root}, c.Repo)
+	found, err := remerge.Check(ctx, reading{c.root, c.Reader.Space()}, c.Repo)
+	if large, ok := errors.AsType[*storage.StoreError](err); ok { // with a warning, the other checks continue
+		return []item.Warning{{File: layout.Config, Reason: fmt.Sprintf("is in a store whose merges are not checked: %s. %s", large.Problem, large.Next)}}, nil
+	}
+	return found, err
 }
 
 // apart returns a warning about the versions of items that a merge has put beside them.
@@ -121,7 +125,7 @@ func (c check) overwritten(all *item.Snapshot) ([]item.Warning, error) {
 		return nil, err
 	}
 	return born.Overwritten(all, func() ([]storage.Trashed, error) {
-		deleted, _, err := trash.List(c.root)
+		deleted, _, err := trash.List(c.root, c.Reader.Space())
 		return deleted, err
 	})
 }
@@ -129,7 +133,7 @@ func (c check) overwritten(all *item.Snapshot) ([]item.Warning, error) {
 // trash returns a warning for each deleted item that is unreadable, or shares its number with an
 // item. copies already reports two files of one item.
 func (c check) trash(copies []item.Warning) ([]item.Warning, error) {
-	deleted, found, err := trash.List(c.root)
+	deleted, found, err := trash.List(c.root, c.Reader.Space())
 	if err != nil {
 		return nil, err
 	}
@@ -189,11 +193,16 @@ func dangling(find relation.Lookup, it *item.Summary) []item.ID {
 // copies returns a warning for each item that has two files: another in the trash, or
 // another for a number that it had before. It reads only the files that can be copies.
 func (c check) copies(ctx context.Context) ([]item.Warning, error) {
-	tree := merge.Tree{}
+	tree, total := merge.Tree{}, int64(0)
 	read := func(names ...string) {
 		for _, name := range names {
+			size := itemdir.SizeOf(c.root, name)
+			if !c.Reader.Space().Allows(total+size, size) {
+				return // other checks report the size
+			}
 			if text, err := itemdir.ReadFile(c.root, name); err == nil {
 				tree[name] = text
+				total += size
 			}
 		}
 	}

@@ -23,12 +23,32 @@ import (
 )
 
 // reading is the files of a store that merge.
-type reading struct{ root *os.Root }
+type reading struct {
+	root *os.Root
+	// space is what the items can take together, and what the deleted ones can take.
+	space itemdir.Space
+}
 
 var _ remerge.Reader = reading{}
 
-// Tree implements remerge.Reader.
+// Tree implements remerge.Reader. The error is a [*storage.StoreError] if the files take too much memory
+// together.
 func (r reading) Tree() (merge.Tree, error) {
+	for _, dir := range []string{layout.Items, layout.Trash} {
+		sizes, err := itemdir.SizesIn(r.root, dir)
+		if err == nil {
+			err = r.space.Check(sizes.Total(), 1, sizes)
+		}
+		if _, large := errors.AsType[*storage.StoreError](err); large && dir == layout.Trash {
+			return nil, &storage.StoreError{
+				Problem: fmt.Sprintf("the deleted items have %d bytes together, more than the %s allowed", sizes.Total(), r.space.MiB()),
+				Next:    "Remove some for good with `copse item trash purge ID`.",
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	tree := merge.Tree{}
 	read := func(name string) error {
 		text, err := itemdir.ReadFile(r.root, name)

@@ -18,8 +18,8 @@ import (
 type HalfDeleted map[item.ID]item.Item
 
 // FindHalfDeleted returns those of a store. open opens its directory. repo can be nil: without git,
-// no merge is open.
-func FindHalfDeleted(repo *gitmerge.Repo, open func() (*os.Root, error)) (HalfDeleted, error) {
+// no merge is open. The items take at most the space.
+func FindHalfDeleted(repo *gitmerge.Repo, open func() (*os.Root, error), space itemdir.Space) (HalfDeleted, error) {
 	if repo == nil || operation.Read(repo.Git().GitDir()) == nil {
 		return nil, nil
 	}
@@ -33,6 +33,7 @@ func FindHalfDeleted(repo *gitmerge.Repo, open func() (*os.Root, error)) (HalfDe
 		return nil, err
 	}
 	found := make(HalfDeleted)
+	var total int64
 	for _, name := range names {
 		id, err := itemdir.Number(name)
 		if err != nil {
@@ -43,6 +44,10 @@ func FindHalfDeleted(repo *gitmerge.Repo, open func() (*os.Root, error)) (HalfDe
 			continue // restored meanwhile, or not readable: the check of the trash says so
 		}
 		if it, ok := itemdir.Unmerged(id, text); ok {
+			size := int64(len(text))
+			if total += size; !space.Allows(total, size) {
+				break // the list of the trash reports the size
+			}
 			it.Link = layout.ReadLink(root, it.Created)
 			found[id] = it
 		}

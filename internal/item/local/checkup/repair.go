@@ -48,7 +48,7 @@ type Changing struct {
 // Check still reports the problems that Repair leaves to a person. Finishing a merge of files does not
 // finish it in git: the caller runs git add.
 func Repair(ctx context.Context, c Changing) (remerge.Result, error) {
-	done, err := remerge.Finish(ctx, rewriting{reading{c.Tx.Root()}, c}, c.Repo, c.Now)
+	done, err := remerge.Finish(ctx, rewriting{reading{c.Tx.Root(), c.Reader.Space()}, c}, c.Repo, c.Now)
 	if err != nil {
 		return done, err
 	}

@@ -28,6 +28,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/changes"
@@ -247,18 +248,29 @@ func (t Trash) Purge(ids ...item.ID) error {
 	return nil
 }
 
-// List returns the items in the trash, by number, and what in it cannot be read.
-func List(root *os.Root) ([]storage.Trashed, []item.Warning, error) {
+// List returns the items in the trash, by number, and what in it cannot be read. It reads one file
+// after the other, and none that the space for the files of the trash has no room for.
+func List(root *os.Root, space itemdir.Space) ([]storage.Trashed, []item.Warning, error) {
 	names, err := layout.Names(root, layout.Trash)
 	if err != nil {
 		return nil, nil, err
 	}
+	var ids []item.ID
+	for _, name := range names {
+		if id, err := itemdir.Number(name); err == nil { // the others are not ours
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
 	var found []storage.Trashed
 	var warnings []item.Warning
-	for _, name := range names {
-		id, err := itemdir.Number(name)
-		if err != nil {
-			continue // not ours
+	var total int64
+	for _, id := range ids {
+		size := itemdir.SizeOf(root, layout.Trashed(id))
+		if total += size; !space.Allows(total, size) {
+			warnings = append(warnings, item.Warning{File: layout.Trash, Reason: fmt.Sprintf(
+				"has deleted items of more than %s together; those from #%d on are not read. Remove some for good: `copse item trash purge %d`", space.MiB(), id, id)})
+			break
 		}
 		content, it, err := layout.Open(root, layout.Trash, id)
 		if broken, ok := errors.AsType[*storage.BrokenError](err); ok {
@@ -268,9 +280,8 @@ func List(root *os.Root) ([]storage.Trashed, []item.Warning, error) {
 		if err != nil {
 			continue // restored meanwhile
 		}
-		found = append(found, storage.Trashed{Summary: it.Summary, At: content.Deleted()})
+		found = append(found, storage.Trashed{Summary: it.Compact(), At: strings.Clone(content.Deleted())})
 	}
-	slices.SortFunc(found, func(a, b storage.Trashed) int { return cmp.Compare(a.ID, b.ID) })
 	slices.SortFunc(warnings, func(a, b item.Warning) int { return cmp.Compare(a.File, b.File) })
 	return found, warnings, nil
 }
