@@ -23,9 +23,8 @@ import (
 // machine, so only a sync on request contacts its remote.
 var ErrNotApproved = errors.New("sync the store once on this machine, so that copse may contact its remote")
 
-// ErrOtherAddress reports that the remote has another address than those with which the user has synced
-// the store.
-var ErrOtherAddress = errors.New("the remote has another address than when you synced the store on this machine; check it with `git remote -v`, then sync the store once")
+// ErrOtherAddress reports that the user has not synced the store with the address that the remote has now.
+var ErrOtherAddress = errors.New("the address of the remote is not the one with which you synced the store on this machine; check it with `git remote -v`, then sync the store once")
 
 // Approved are the shared stores that the user of this machine created, or synced on request. A
 // repository that arrives as an archive brings a shared store and the address of its remote, and

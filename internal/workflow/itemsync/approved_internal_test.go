@@ -35,7 +35,7 @@ func TestApprovedAtOnce(t *testing.T) {
 	}
 }
 
-// An approval is one of addresses, of which the last ones remain.
+// An approval is for addresses, and the last ones remain.
 func TestApprovedAddresses(t *testing.T) {
 	t.Parallel()
 	store := t.TempDir()
