@@ -156,6 +156,7 @@ func (s *script) node(n syntax.Node, around []syntax.Node) {
 	case *syntax.Assign:
 		if n.Index != nil && !constant(n.Index) {
 			s.content(n)
+			s.names(n.Index)
 		}
 	case *syntax.ArrayElem:
 		if n.Index != nil && !constant(n.Index) {
@@ -163,6 +164,10 @@ func (s *script) node(n syntax.Node, around []syntax.Node) {
 		}
 	case *syntax.CoprocClause:
 		s.content(n)
+	case *syntax.Redirect:
+		if n.N != nil {
+			s.element(n.N.Value)
+		}
 	case *syntax.CallExpr:
 		if len(n.Args) > 0 {
 			s.call(n.Args, around)
@@ -194,43 +199,6 @@ func (s *script) evaluates(c contents, reason string) {
 // content records that nodes are evaluated.
 func (s *script) content(nodes ...syntax.Node) { s.evaluates(s.holds(nodes...), evaluated) }
 
-// arithmetic records that a node is evaluated as an arithmetic expression.
-func (s *script) arithmetic(n syntax.Node) {
-	s.content(n)
-	s.names(n)
-}
-
-// names records that the names in a node are evaluated as those of variables, without a dollar sign. The
-// value of such a variable can be the name of any other.
-func (s *script) names(n syntax.Node) {
-	syntax.Walk(n, func(n syntax.Node) bool {
-		lit, ok := n.(*syntax.Lit)
-		if !ok {
-			return true
-		}
-		for _, name := range strings.FieldsFunc(lit.Value, func(r rune) bool { return !words.Letter(r) && (r < '0' || r > '9') }) {
-			if !words.Letter(rune(name[0])) {
-				continue
-			}
-			s.evaluates(s.variable(name), evaluated)
-			if s.origins.lettered[name] || s.origins.exported[name] {
-				s.evaluates(s.origins.all, evaluated)
-			}
-		}
-		return true
-	})
-}
-
-// constant reports whether an index is a number, or all elements.
-func constant(x syntax.ArithmExpr) bool {
-	w, ok := x.(*syntax.Word)
-	if !ok {
-		return false
-	}
-	lit := w.Lit()
-	return lit == "@" || lit == "*" || lit != "" && strings.Trim(lit, "0123456789") == ""
-}
-
 // declaration examines declare and the like, which evaluate names, and with some options also values.
 func (s *script) declaration(n *syntax.DeclClause) {
 	for _, arg := range n.Args {
@@ -245,6 +213,11 @@ func (s *script) declaration(n *syntax.DeclClause) {
 					s.evaluates(s.origins.all, evaluated)
 				}
 			}
+		}
+	}
+	for _, arg := range n.Args {
+		if arg.Name == nil && arg.Value != nil {
+			s.elements([]*syntax.Word{arg.Value})
 		}
 	}
 	if s.other && n.Variant.Value != "export" {
@@ -264,6 +237,10 @@ func (s *script) call(command []*syntax.Word, around []syntax.Node) {
 	case !literal, name == "", name != "[" && strings.ContainsAny(name, "*?[{"), programs.Builtin(base), programs.Evaluates(base):
 		s.content(nodes(command)...)
 		s.evaluator(command, around)
+		if programs.Includes(base) {
+			s.evaluates(s.anyFile(), evaluated)
+		}
+		s.elements(args)
 		if s.exports && programs.Evaluates(base) && slices.ContainsFunc(args, expands) {
 			s.evaluates(s.origins.all, evaluated)
 		}
@@ -273,6 +250,7 @@ func (s *script) call(command []*syntax.Word, around []syntax.Node) {
 	case s.functions[name]: // the values get into variables
 	case programs.Names(base), s.other && (programs.Counts(base) || base == "set" && strings.HasSuffix(words.First(args), "A")):
 		s.content(nodes(args)...)
+		s.elements(args)
 	case base == "printf":
 		s.printf(args)
 	case base == "test", base == "[":
@@ -336,6 +314,9 @@ func (s *script) printf(args []*syntax.Word) {
 		return
 	}
 	format, literal := words.Text(args[0])
+	if strings.HasPrefix(format, "-v") {
+		s.elements(args[:min(2, len(args))])
+	}
 	numbers := s.other && strings.ContainsAny(strings.NewReplacer("%%", "", "%s", "", "%b", "", "%q", "").Replace(format), "%*")
 	if !literal || numbers || strings.HasPrefix(format, "-") && strings.Trim(format, "-") != "" {
 		s.content(nodes(args)...)
@@ -355,6 +336,7 @@ func (s *script) test(args []*syntax.Word) {
 			}
 		case text == "-v", text == "-R", text == "-a", text == "-o", s.other && slices.Contains([]string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-t"}, text):
 			s.content(nodes(args)...)
+			s.elements(args)
 		case text != "]" && text != "!":
 			compared = true
 		}

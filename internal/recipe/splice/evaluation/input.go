@@ -102,16 +102,20 @@ func Union(one, other Files) Files {
 func (s *script) file(w *syntax.Word) contents {
 	name, literal := words.Text(w)
 	switch {
-	case !literal: // it can be any of them
-		var all contents
-		for _, c := range s.written {
-			all.add(c)
-		}
-		return all
+	case !literal:
+		return s.anyFile()
 	case strings.HasPrefix(name, "/proc/"):
 		return s.origins.all // it can be the environment
 	}
 	return s.written[path.Base(name)]
+}
+
+// anyFile returns what the files that the recipe writes can contain.
+func (s *script) anyFile() (all contents) {
+	for _, c := range s.written {
+		all.add(c)
+	}
+	return all
 }
 
 // Writes returns the files into which a script writes a value, or a variable that can have one.
@@ -137,7 +141,7 @@ func (from Script) Writes() Files {
 // copies reports whether a command writes files that its arguments name.
 func copies(args []*syntax.Word) bool {
 	name, _ := words.Text(args[0])
-	return slices.Contains([]string{"tee", "sponge", "dd", "cp", "mv", "ln", "install"}, path.Base(name))
+	return slices.Contains([]string{"tee", "sponge", "dd", "cp", "mv", "ln", "install", "sort"}, path.Base(name))
 }
 
 // redirected records the files that the redirections of a statement write.

@@ -54,5 +54,8 @@ func Names(name string) bool { return slices.Contains(namers, name) }
 // Counts reports whether a command of ksh or zsh evaluates numbers among its arguments.
 func Counts(name string) bool { return slices.Contains(arithmetic, name) }
 
+// Includes reports whether a program reads files that neither its arguments nor its input name.
+func Includes(name string) bool { return name == "make" || name == "gmake" || name == "just" }
+
 // Evaluates reports whether a program evaluates any argument.
 func Evaluates(name string) bool { return slices.Contains(evaluators, name) }

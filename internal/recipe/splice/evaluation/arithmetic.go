@@ -1,0 +1,65 @@
+package evaluation
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/copse-dev/copse/internal/recipe/splice/words"
+)
+
+// arithmetic records that a node is evaluated as an arithmetic expression.
+func (s *script) arithmetic(n syntax.Node) {
+	s.content(n)
+	s.names(n)
+}
+
+// names records that the names in a node are evaluated as those of variables, without a dollar sign. The
+// value of such a variable can be the name of any other.
+func (s *script) names(n syntax.Node) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if lit, ok := n.(*syntax.Lit); ok {
+			s.named(lit.Value)
+		}
+		return true
+	})
+}
+
+// named records that the names in a text are evaluated as those of variables.
+func (s *script) named(text string) {
+	for _, name := range strings.FieldsFunc(text, func(r rune) bool { return !words.Letter(r) && (r < '0' || r > '9') }) {
+		if !words.Letter(rune(name[0])) {
+			continue
+		}
+		s.evaluates(s.variable(name), evaluated)
+		if s.origins.lettered[name] || s.origins.exported[name] {
+			s.evaluates(s.origins.all, evaluated)
+		}
+	}
+}
+
+// element records that the index of an array element, such as a[i], is evaluated.
+func (s *script) element(text string) {
+	if _, index, ok := strings.Cut(text, "["); ok {
+		s.named(index)
+	}
+}
+
+// elements records the array elements that constant words name.
+func (s *script) elements(args []*syntax.Word) {
+	for _, arg := range args {
+		if text, literal := words.Text(arg); literal {
+			s.element(text)
+		}
+	}
+}
+
+// constant reports whether an index is a number, or all elements.
+func constant(x syntax.ArithmExpr) bool {
+	w, ok := x.(*syntax.Word)
+	if !ok {
+		return false
+	}
+	lit := w.Lit()
+	return lit == "@" || lit == "*" || lit != "" && strings.Trim(lit, "0123456789") == ""
+}
