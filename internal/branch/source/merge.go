@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/git/objects"
 	"github.com/copse-dev/copse/internal/git/refstore"
 )
 
@@ -339,7 +339,7 @@ func Valid(name string) bool {
 
 // Hash returns a record's text if it can be the name of an object, else "".
 func Hash(text string) string {
-	if n := len(text); (n == 40 || n == 64) && strings.Trim(text, "0123456789abcdef") == "" {
+	if objects.IsHash(text) {
 		return text
 	}
 	return ""

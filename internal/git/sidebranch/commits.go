@@ -3,8 +3,9 @@ package sidebranch
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/git/objects"
 )
 
 const (
@@ -42,29 +43,22 @@ func (b *Branch) complete(ctx context.Context, theirs, from Commit) (bool, error
 }
 
 // check returns an error if a commit or a tree is too large, and whether all are here.
-func (b *Branch) check(ctx context.Context, objects []string) (here bool, err error) {
-	const format = "--batch-check=%(objecttype) %(objectsize) %(objectname)"
-	out, err := b.git(ctx, []byte(strings.Join(objects, "\n")+"\n"), "cat-file", format)
+func (b *Branch) check(ctx context.Context, names []string) (here bool, err error) {
+	found, err := objects.Describe(ctx, b.git, names...)
 	if err != nil {
 		return false, fmt.Errorf("inspect the commits of the branch: %w", err)
 	}
 	here = true
-	for line := range strings.Lines(string(out)) {
-		fields := strings.Fields(line)
-		const known = 3
-		size := 0
-		if len(fields) == known {
-			size, err = strconv.Atoi(fields[1])
-		}
+	for _, o := range found {
 		switch {
-		case len(fields) != known || err != nil:
+		case o.Kind == "":
 			here = false
-		case fields[0] == "commit" && size > maxCommit:
+		case o.Kind == "commit" && o.Size > maxCommit:
 			return false, fmt.Errorf("commit %.12s of the branch has a message or header of %d bytes, and the limit is %d: it was not received. "+
-				"Set the branch of the remote to a history without this commit, and sync again", fields[2], size, maxCommit)
-		case fields[0] == "tree" && size > maxTree:
+				"Set the branch of the remote to a history without this commit, and sync again", o.Hash, o.Size, maxCommit)
+		case o.Kind == "tree" && o.Size > maxTree:
 			return false, fmt.Errorf("the directory of commit %.12s of the branch has %d bytes, and the limit is %d: it was not received. "+
-				"Remove files from the branch of the remote, and sync again", objects[0], size, maxTree)
+				"Remove files from the branch of the remote, and sync again", names[0], o.Size, maxTree)
 		}
 	}
 	return here, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/backoff"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/objects"
 	"github.com/copse-dev/copse/internal/git/override"
 	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/lazyregexp"
@@ -265,7 +266,7 @@ func (b *Branch) announced(ctx context.Context, other side) (Commit, error) {
 	var theirs Commit
 	for line := range strings.Lines(string(out)) {
 		hash, ref, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		if ref == b.ref && isHash(hash) {
+		if ref == b.ref && objects.IsHash(hash) {
 			theirs = Commit(hash)
 		}
 	}
@@ -299,7 +300,7 @@ func (b *Branch) receive(ctx context.Context, other side, tip Commit) error {
 
 // Has reports whether a commit is here.
 func (b *Branch) Has(ctx context.Context, c Commit) bool {
-	if !isHash(string(c)) {
+	if !objects.IsHash(string(c)) {
 		return false
 	}
 	_, err := b.git(ctx, nil, "rev-list", "--objects", "--quiet", "--max-count=1", string(c))

@@ -26,6 +26,7 @@ import (
 	"github.com/copse-dev/copse/internal/backoff"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/objects"
 	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/git/scratch"
 	"github.com/copse-dev/copse/internal/xec"
@@ -214,13 +215,11 @@ func (b *Branch) Tip(ctx context.Context) (Commit, error) {
 		return "", nil
 	}
 	hash, kind, _ := strings.Cut(line, " ")
-	if kind != "commit" || !isHash(hash) {
+	if kind != "commit" || !objects.IsHash(hash) {
 		return "", fmt.Errorf("branch %q is at no commit", b.ref)
 	}
 	return Commit(hash), nil
 }
-
-func isHash(s string) bool { return len(s) >= 40 && strings.Trim(s, "0123456789abcdef") == "" }
 
 // Move moves the branch to a commit. If it is not at from, the error is ErrMoved. It waits briefly
 // while another git has locked the branch: one that a killed process has started, for example, ends a

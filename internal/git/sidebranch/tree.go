@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/git/objects"
 )
 
 // Tree is files: contents by name, relative and with slashes.
@@ -101,13 +103,10 @@ func (b *Branch) list(ctx context.Context, c Commit) (map[string]string, error) 
 		return nil, fmt.Errorf("list commit %s: it has %d files, and a branch can have at most %d", c, n, maxFiles)
 	}
 	names := map[string]string{}
-	for record := range strings.SplitSeq(string(out), "\x00") {
-		meta, name, ok := strings.Cut(record, "\t")
-		fields := strings.Fields(meta)
-		if !ok || len(fields) != 3 || fields[1] != "blob" || !strings.HasPrefix(fields[0], "100") || !filepath.IsLocal(filepath.FromSlash(name)) {
-			continue // links and submodules are not ours
+	for e := range objects.Entries(out) {
+		if e.Regular && filepath.IsLocal(filepath.FromSlash(e.Path)) { // links and submodules are not ours
+			names[e.Path] = e.Hash
 		}
-		names[name] = fields[2]
 	}
 	return names, nil
 }
@@ -125,22 +124,15 @@ func (b *Branch) load(ctx context.Context, names map[string]string) error {
 	}
 	slices.Sort(wanted)
 	wanted = slices.Compact(wanted)
-	out, err := b.git(ctx, []byte(strings.Join(wanted, "\n")+"\n"), "cat-file", "--batch")
+	found, err := objects.Read(ctx, b.git, wanted...)
 	if err != nil {
 		return fmt.Errorf("read the files of the branch: %w", err)
 	}
-	for _, blob := range wanted {
-		header, rest, _ := bytes.Cut(out, []byte("\n"))
-		fields := strings.Fields(string(header))
-		size := -1
-		if len(fields) == 3 && fields[0] == blob && fields[1] == "blob" {
-			size, _ = strconv.Atoi(fields[2])
+	for i, o := range found {
+		if o.Kind != "blob" || o.Hash != wanted[i] {
+			return fmt.Errorf("read object %s of the branch: it is missing or damaged", wanted[i])
 		}
-		if size < 0 || len(rest) < size+1 {
-			return fmt.Errorf("read object %s of the branch: it is missing or damaged", blob)
-		}
-		b.blobs[blob] = string(rest[:size])
-		out = rest[size+1:]
+		b.blobs[o.Hash] = string(o.Data)
 	}
 	return nil
 }

@@ -1,13 +1,10 @@
 package gitmerge
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -16,6 +13,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/distinct"
+	"github.com/copse-dev/copse/internal/git/objects"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/merge/references"
 	"github.com/copse-dev/copse/internal/item/renumbered"
@@ -119,7 +117,7 @@ func (r *Repo) madeSince(ctx context.Context, since, directory string) ([]*commi
 	for words := strings.Split(out, "\x00"); len(words) > 0; {
 		word := strings.TrimPrefix(words[0], "\n")
 		switch {
-		case isHash(word) && len(words) >= fields:
+		case objects.IsHash(word) && len(words) >= fields:
 			at, atErr := strconv.ParseInt(words[3], 10, 64)
 			made, madeErr := strconv.ParseInt(words[5], 10, 64)
 			if err := errors.Join(atErr, madeErr); err != nil {
@@ -142,12 +140,7 @@ func (r *Repo) madeSince(ctx context.Context, since, directory string) ([]*commi
 	return list, nil
 }
 
-var (
-	hashes = lazyregexp.New(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
-	picked = lazyregexp.New(`(?m)^\(cherry picked from commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)\)$`)
-)
-
-func isHash(word string) bool { return hashes.Get().MatchString(word) }
+var picked = lazyregexp.New(`(?m)^\(cherry picked from commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)\)$`)
 
 // namedOriginals returns the commits that a message names as "git cherry-pick -x" does.
 func namedOriginals(message string) []string {
@@ -229,7 +222,7 @@ func (r *Repo) candidates(ctx context.Context, made []*commit, extra []string) (
 		hash, rest, _ := strings.Cut(line, "\x00")
 		at, author, _ := strings.Cut(rest, "\x00")
 		made, err := strconv.ParseInt(at, 10, 64)
-		if err != nil || !isHash(hash) {
+		if err != nil || !objects.IsHash(hash) {
 			continue
 		}
 		for _, c := range byAuthor[author] {
@@ -357,7 +350,7 @@ func (r *Repo) filesOf(ctx context.Context, commits []string) (map[string][]stri
 	}
 	last := ""
 	for word := range strings.SplitSeq(string(out), "\x00") {
-		if isHash(word) {
+		if objects.IsHash(word) {
 			last = word
 			continue
 		}
@@ -412,53 +405,25 @@ func (c *copiedCommit) files(do func(commit, name string, tree merge.Tree)) {
 	}
 }
 
-// fill reads the files that are wanted, with one process. A file that a commit does not
-// have stays away.
+// fill reads the files that are wanted, with one process. It leaves out a file that a commit does not
+// have, or that is too large for an item.
 func (r *Repo) fill(ctx context.Context, copies []*copiedCommit) error {
-	var input bytes.Buffer
+	var names []string
+	var put []func(text string)
 	for _, c := range copies {
-		c.files(func(commit, name string, _ merge.Tree) { fmt.Fprintf(&input, "%s:%s%s\n", commit, r.prefix, name) })
-	}
-	if input.Len() == 0 {
-		return nil
-	}
-	out, err := r.git.Program().Feed(ctx, input.Bytes(), "cat-file", "--batch")
-	if err != nil {
-		return err
-	}
-	answers := bufio.NewReader(bytes.NewReader(out))
-	for _, c := range copies {
-		c.files(func(_, name string, tree merge.Tree) {
-			text, ok, readErr := readBlob(answers)
-			if err = errors.Join(err, readErr); ok {
-				tree[name] = text
-			}
+		c.files(func(commit, name string, tree merge.Tree) {
+			names = append(names, commit+":"+r.prefix+name)
+			put = append(put, func(text string) { tree[name] = text })
 		})
 	}
+	found, err := objects.Read(ctx, r.git.Program().Feed, names...)
 	if err != nil {
 		return fmt.Errorf("read copied commits from git: %w", err)
 	}
+	for i, o := range found {
+		if o.Kind == "blob" && o.Size <= ticfile.MaxSize {
+			put[i](string(o.Data))
+		}
+	}
 	return nil
-}
-
-// readBlob reads an answer of "git cat-file --batch"; ok is false if it is not a file
-// that can be an item.
-func readBlob(answers *bufio.Reader) (text string, ok bool, err error) {
-	header, err := answers.ReadString('\n')
-	if err != nil {
-		return "", false, err
-	}
-	fields := strings.Fields(header)
-	if strings.HasSuffix(header, " missing\n") || len(fields) != 3 {
-		return "", false, nil
-	}
-	size, err := strconv.Atoi(fields[2])
-	if err != nil {
-		return "", false, err
-	}
-	data := make([]byte, size+1) // with a line break behind it
-	if _, err := io.ReadFull(answers, data); err != nil {
-		return "", false, err
-	}
-	return string(data[:size]), fields[1] == "blob" && size <= ticfile.MaxSize, nil
 }

@@ -7,7 +7,6 @@
 package gitmerge
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,9 +14,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/objects"
 	"github.com/copse-dev/copse/internal/item/gitmerge/births"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/renumbered"
@@ -110,26 +109,19 @@ func (r *Repo) commit(ctx context.Context, name string) (string, error) {
 // commits returns the hash of each commit, with one process; "" for a name that no commit
 // has.
 func (r *Repo) commits(ctx context.Context, names ...string) ([]string, error) {
-	var input bytes.Buffer
-	for _, name := range names {
-		if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
-			name = "missing"
+	asked := make([]string, len(names))
+	for i, name := range names {
+		if name != "" {
+			asked[i] = name + "^{commit}"
 		}
-		fmt.Fprintf(&input, "%s^{commit}\n", name)
 	}
-	out, err := r.git.Program().Feed(ctx, input.Bytes(), "cat-file", "--batch-check=%(objectname) %(objecttype)")
+	found, err := objects.Describe(ctx, r.git.Program().Feed, asked...)
 	if err != nil {
 		return nil, err
 	}
-	answers := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(answers) != len(names) {
-		return nil, errors.New("look for commits: git returned an unexpected number of answers")
-	}
 	hashes := make([]string, len(names))
-	for i, answer := range answers {
-		if hash, ok := strings.CutSuffix(answer, " commit"); ok && isHash(hash) {
-			hashes[i] = hash
-		}
+	for i, o := range found {
+		hashes[i] = o.Hash
 	}
 	return hashes, nil
 }
@@ -293,8 +285,8 @@ func (r *Repo) mergedBases(ctx context.Context, a, b string, left *int) (merge.T
 // Options returns those of the merge's Stores.
 func (m *Merge) Options(ctx context.Context) (merge.Options, error) {
 	r := m.repo
-	finder := births.New(r.git.Program(), r.prefix, func(ctx context.Context, objects map[string]string) (merge.Tree, error) {
-		return r.read(ctx, objects)
+	finder := births.New(r.git.Program(), r.prefix, func(ctx context.Context, hashes map[string]string) (merge.Tree, error) {
+		return r.read(ctx, hashes)
 	})
 	first, err := m.onto, error(nil) // the commit that ours will be part of
 	if first == "" {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/git/objects"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -20,7 +21,7 @@ func (r *Repo) Marked(ctx context.Context, name, text string) (*Merge, error) {
 	if _, exited := errors.AsType[*xec.ExitError](err); exited {
 		return nil, nil // it is in no commit
 	}
-	if err != nil || !isHash(blob) {
+	if err != nil || !objects.IsHash(blob) {
 		return nil, err
 	}
 	texts, err := r.read(ctx, blobs{name: blob})
@@ -150,7 +151,7 @@ func (r *Repo) buriedByMerges(ctx context.Context, since string) ([]*Merge, erro
 		case inTrash && len(merges) > 0:
 			last := merges[len(merges)-1]
 			names[last] = append(names[last], merge.TrashDir+"/"+file, merge.ItemsDir+"/"+file)
-		case len(hashes) == 3 && isHash(hashes[0]):
+		case len(hashes) == 3 && objects.IsHash(hashes[0]):
 			merges = append(merges, word)
 		}
 	}
@@ -204,13 +205,13 @@ func (r *Repo) Vanished(ctx context.Context, since string) ([]*Merge, error) {
 		return nil, err
 	}
 	changes := parseChanges(out)
-	objects := blobs{}
+	hashes := blobs{}
 	for _, c := range changes {
 		for _, hash := range append(c.before, c.after...) {
-			objects[hash] = hash
+			hashes[hash] = hash
 		}
 	}
-	texts, err := r.read(ctx, objects)
+	texts, err := r.read(ctx, hashes)
 	if err != nil {
 		return nil, err
 	}
@@ -266,7 +267,7 @@ func parseChanges(out string) []*rawChange {
 		word = strings.TrimPrefix(word, "\n")
 		fields := strings.Fields(word)
 		switch {
-		case len(fields) > 0 && isHash(fields[0]):
+		case len(fields) > 0 && objects.IsHash(fields[0]):
 			list = append(list, &rawChange{commit: fields})
 		case len(fields) == 5 && strings.HasPrefix(word, ":") && len(list) > 0: // ":100644 100644 HASH HASH M"
 			c := list[len(list)-1]

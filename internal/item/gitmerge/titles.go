@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/distinct"
+	"github.com/copse-dev/copse/internal/git/objects"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/ticfile"
@@ -53,16 +54,16 @@ func (r *Repo) titleEdits(ctx context.Context, created string, ids [2]item.ID) (
 	if err != nil {
 		return nil, err
 	}
-	objects := blobs{}
+	found := blobs{}
 	var pairs [][2]string
 	for line := range strings.SplitSeq(out, "\n") {
 		const before, after = 2, 3 // of ":100644 100644 HASH HASH M"
-		if fields := strings.Fields(line); len(fields) > after && isHash(fields[before]) && isHash(fields[after]) {
+		if fields := strings.Fields(line); len(fields) > after && objects.IsHash(fields[before]) && objects.IsHash(fields[after]) {
 			pairs = append(pairs, [2]string{fields[before], fields[after]})
-			objects[fields[before]], objects[fields[after]] = fields[before], fields[after]
+			found[fields[before]], found[fields[after]] = fields[before], fields[after]
 		}
 	}
-	texts, err := r.read(ctx, objects)
+	texts, err := r.read(ctx, found)
 	if err != nil {
 		return nil, err
 	}

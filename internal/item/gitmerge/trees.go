@@ -1,16 +1,14 @@
 package gitmerge
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/git/objects"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
@@ -36,7 +34,7 @@ func (r *Repo) stages(ctx context.Context) (stages, error) {
 			continue
 		}
 		stage, err := strconv.Atoi(fields[2])
-		if name, stored := r.stored(fields[0], path); stored && err == nil && stage < len(s) {
+		if name, stored := r.stored(strings.HasPrefix(fields[0], "100"), path); stored && err == nil && stage < len(s) {
 			s[stage][name] = fields[1]
 		}
 	}
@@ -44,9 +42,9 @@ func (r *Repo) stages(ctx context.Context) (stages, error) {
 }
 
 // stored returns the name in the store of a regular file that is merged.
-func (r *Repo) stored(mode, path string) (name string, ok bool) {
+func (r *Repo) stored(regular bool, path string) (name string, ok bool) {
 	name, ok = strings.CutPrefix(path, r.prefix)
-	return name, ok && strings.HasPrefix(mode, "100") && IsStored(name)
+	return name, ok && regular && IsStored(name)
 }
 
 func (s stages) unmerged() []string {
@@ -84,7 +82,7 @@ func (s stages) name() string {
 // tree reads the store in a commit. A commit without one, or none, has no files.
 func (r *Repo) tree(ctx context.Context, commit string) (merge.Tree, error) {
 	hash := commit
-	if !isHash(hash) {
+	if !objects.IsHash(hash) {
 		var err error
 		if hash, err = r.commit(ctx, commit); hash == "" || err != nil {
 			return nil, err
@@ -94,55 +92,35 @@ func (r *Repo) tree(ctx context.Context, commit string) (merge.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects := blobs{}
-	for line := range strings.SplitSeq(string(out), "\x00") {
-		info, path, ok := strings.Cut(line, "\t")
-		fields := strings.Fields(info)
-		if !ok || len(fields) != 3 {
-			continue
-		}
-		if name, stored := r.stored(fields[0], path); stored {
-			objects[name] = fields[2]
+	found := blobs{}
+	for e := range objects.Entries(out) {
+		if name, ok := r.stored(e.Regular, e.Path); ok {
+			found[name] = e.Hash
 		}
 	}
-	return r.read(ctx, objects)
+	return r.read(ctx, found)
 }
 
 // read reads objects.
-func (r *Repo) read(ctx context.Context, objects blobs) (merge.Tree, error) {
-	tree := merge.Tree{}
-	names := make([]string, 0, len(objects))
-	var input bytes.Buffer
-	for name, object := range objects {
-		names = append(names, name)
-		fmt.Fprintln(&input, object)
+func (r *Repo) read(ctx context.Context, from blobs) (merge.Tree, error) {
+	names := slices.Collect(maps.Keys(from))
+	hashes := make([]string, len(names))
+	for i, name := range names {
+		hashes[i] = from[name]
 	}
-	if len(names) == 0 {
-		return tree, nil
-	}
-	out, err := r.git.Program().Feed(ctx, input.Bytes(), "cat-file", "--batch")
+	found, err := objects.Read(ctx, r.git.Program().Feed, hashes...)
 	if err != nil {
 		return nil, err
 	}
-	answers := bufio.NewReader(bytes.NewReader(out))
-	for _, name := range names {
-		header, err := answers.ReadString('\n')
-		fields := strings.Fields(header)
-		if err != nil || len(fields) != 3 {
-			return nil, fmt.Errorf("read %s from git: object %s is missing", name, objects[name])
+	tree := merge.Tree{}
+	for i, o := range found {
+		switch {
+		case o.Kind == "":
+			return nil, fmt.Errorf("read %s from git: object %s is missing", names[i], hashes[i])
+		case o.Size > ticfile.MaxSize:
+			return nil, fmt.Errorf("read %s from git: it has %d bytes; the limit is %d", names[i], o.Size, ticfile.MaxSize)
 		}
-		size, err := strconv.Atoi(fields[2])
-		if err != nil {
-			return nil, fmt.Errorf("read %s from git: %w", name, err)
-		}
-		text := make([]byte, size+1) // with a line break behind it
-		if _, err := io.ReadFull(answers, text); err != nil {
-			return nil, fmt.Errorf("read %s from git: %w", name, err)
-		}
-		if size > ticfile.MaxSize {
-			return nil, fmt.Errorf("read %s from git: it has %d bytes; the limit is %d", name, size, ticfile.MaxSize)
-		}
-		tree[name] = string(text[:size])
+		tree[names[i]] = string(o.Data)
 	}
 	return tree, nil
 }

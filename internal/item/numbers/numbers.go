@@ -11,23 +11,22 @@
 package numbers
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
 
+	"github.com/copse-dev/copse/internal/git/objects"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/regular"
 )
@@ -296,30 +295,26 @@ func (b *Book) readTips(ctx context.Context, tips map[string]bool, known map[str
 	if len(unknown) == 0 {
 		return found, nil
 	}
-	var input bytes.Buffer
+	names := make([]string, 0, 2*len(unknown))
 	for _, tip := range unknown {
-		fmt.Fprintf(&input, "%s:%sitems\n%s:%strash\n", tip, b.prefix, tip, b.prefix)
+		names = append(names, tip+":"+b.prefix+"items", tip+":"+b.prefix+"trash")
 	}
-	out, err := b.git.Feed(ctx, input.Bytes(), "cat-file", "--batch-check=%(objectname) %(objecttype)")
+	described, err := objects.Describe(ctx, b.git.Feed, names...)
 	if err != nil {
 		return nil, err
 	}
-	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(lines) != 2*len(unknown) {
-		return nil, errors.New("git returned an unexpected number of answers")
-	}
 	trees := map[string]number{}
-	for _, line := range lines {
-		if hash, ok := strings.CutSuffix(line, " tree"); ok {
-			trees[hash] = 0
+	for _, o := range described {
+		if o.Kind == "tree" {
+			trees[o.Hash] = 0
 		}
 	}
 	if err := b.readTrees(ctx, trees); err != nil {
 		return nil, err
 	}
-	for i, line := range lines {
+	for i, o := range described {
 		tip := unknown[i/2]
-		found[tip] = max(found[tip], trees[strings.TrimSuffix(line, " tree")])
+		found[tip] = max(found[tip], trees[o.Hash])
 	}
 	return found, nil
 }
@@ -329,42 +324,17 @@ const treesAtOnce = 50
 
 // readTrees finds the largest number among the names in each tree.
 func (b *Book) readTrees(ctx context.Context, trees map[string]number) error {
-	var batch []string
-	for hash := range maps.Clone(trees) {
-		if batch = append(batch, hash); len(batch) == treesAtOnce {
-			if err := b.readBatch(ctx, batch, trees); err != nil {
-				return err
+	for batch := range slices.Chunk(slices.Collect(maps.Keys(trees)), treesAtOnce) {
+		found, err := objects.Read(ctx, b.git.Feed, batch...)
+		if err != nil {
+			return err
+		}
+		for i, o := range found {
+			if o.Kind != "tree" {
+				return fmt.Errorf("read tree %s: git has none", batch[i])
 			}
-			batch = nil
+			trees[o.Hash] = number(largestName(o.Data, len(o.Hash)/2))
 		}
-	}
-	if len(batch) == 0 {
-		return nil
-	}
-	return b.readBatch(ctx, batch, trees)
-}
-
-func (b *Book) readBatch(ctx context.Context, batch []string, trees map[string]number) error {
-	out, err := b.git.Feed(ctx, []byte(strings.Join(batch, "\n")+"\n"), "cat-file", "--batch")
-	if err != nil {
-		return err
-	}
-	answers := bufio.NewReader(bytes.NewReader(out))
-	for _, hash := range batch {
-		header, err := answers.ReadString('\n')
-		fields := strings.Fields(header)
-		if err != nil || len(fields) != 3 {
-			return fmt.Errorf("read tree %s: git has none", hash)
-		}
-		size, err := strconv.Atoi(fields[2])
-		if err != nil || size < 0 || size > len(out) {
-			return fmt.Errorf("read tree %s: git printed %q", hash, header)
-		}
-		data := make([]byte, size+1)
-		if _, err := io.ReadFull(answers, data); err != nil {
-			return fmt.Errorf("read tree %s: %w", hash, err)
-		}
-		trees[hash] = number(largestName(data[:size], len(hash)/2))
 	}
 	return nil
 }

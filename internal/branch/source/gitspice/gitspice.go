@@ -6,7 +6,6 @@
 package gitspice
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/branch/source"
+	"github.com/copse-dev/copse/internal/git/objects"
 	"github.com/copse-dev/copse/internal/git/reftable"
 )
 
@@ -64,23 +64,18 @@ func (s Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) 
 	if err != nil {
 		return record, err
 	}
-	var names, objects []string
-	for entry := range bytes.SplitSeq(tree, []byte{0}) {
-		head, path, _ := bytes.Cut(entry, []byte("\t"))
-		fields := strings.Fields(string(head))
-		if len(fields) != 3 || fields[1] != "blob" {
-			continue
-		}
-		name := string(path)
+	var names, hashes []string
+	for e := range objects.Entries(tree) {
+		name := e.Path
 		if branch, ok := strings.CutPrefix(name, "branches/"); name != "repo" && name != "version" && (!ok || !source.Valid(branch)) {
 			continue
 		}
 		if len(names) > source.MaxEdges {
 			break
 		}
-		names, objects = append(names, name), append(objects, fields[2])
+		names, hashes = append(names, name), append(hashes, e.Hash)
 	}
-	blobs, err := source.Blobs(ctx, r, objects, maxBlob)
+	blobs, err := source.Blobs(ctx, r, hashes, maxBlob)
 	if err != nil {
 		return record, err
 	}

@@ -3,15 +3,13 @@
 package births
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
+	"github.com/copse-dev/copse/internal/git/objects"
 	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/ticfile"
@@ -36,7 +34,7 @@ type Finder struct {
 }
 
 // Read returns the texts of objects, by any name.
-type Read func(ctx context.Context, objects map[string]string) (merge.Tree, error)
+type Read func(ctx context.Context, hashes map[string]string) (merge.Tree, error)
 
 // New returns a finder for the store with a prefix, which ends with a slash.
 func New(git program.Git, prefix string, read Read) *Finder {
@@ -64,7 +62,7 @@ func (f *Finder) Rank(ctx context.Context, commits []string, b merge.Birth) int 
 			names = append(names, fmt.Sprintf("%s:%s%s/%d.md", commit, f.prefix, directory, b.ID))
 		}
 	}
-	files, err := f.find(ctx, names)
+	files, err := objects.Describe(ctx, f.git.Feed, names...)
 	if err != nil {
 		return unpublished
 	}
@@ -72,7 +70,7 @@ func (f *Finder) Rank(ctx context.Context, commits []string, b merge.Birth) int 
 		from := next
 		next = f.learn(ctx, files, from)
 		for i := from; i < next; i++ {
-			if created, known := f.known[files[i].hash]; known && created == b.Created {
+			if created, known := f.known[files[i].Hash]; known && created == b.Created {
 				return min(i/len(directories), 1)
 			}
 		}
@@ -83,54 +81,19 @@ func (f *Finder) Rank(ctx context.Context, commits []string, b merge.Birth) int 
 // unpublished is the rank of an item that nobody else knows.
 const unpublished = 2
 
-// blob is a file in a commit, without a hash if there is none.
-type blob struct {
-	hash string
-	size int
-}
-
-// find returns the files of names of the form COMMIT:PATH, with one process.
-func (f *Finder) find(ctx context.Context, names []string) ([]blob, error) {
-	var input bytes.Buffer
-	for _, name := range names {
-		if strings.HasPrefix(name, ":") || strings.ContainsFunc(name, unicode.IsControl) {
-			name = "missing"
-		}
-		fmt.Fprintln(&input, name)
-	}
-	out, err := f.git.Feed(ctx, input.Bytes(), "cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)")
-	if err != nil {
-		return nil, err
-	}
-	answers := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(answers) != len(names) {
-		return nil, errors.New("look for items: git returned an unexpected number of answers")
-	}
-	files := make([]blob, len(names))
-	for i, answer := range answers {
-		fields := strings.Fields(answer)
-		if len(fields) != 3 || fields[1] != "blob" {
-			continue
-		}
-		if size, err := strconv.Atoi(fields[2]); err == nil && size <= ticfile.MaxSize {
-			files[i] = blob{fields[0], size}
-		}
-	}
-	return files, nil
-}
-
 // learn reads when the items of some files were created, and returns the index of the first file
 // that it did not examine.
-func (f *Finder) learn(ctx context.Context, files []blob, from int) (next int) {
+func (f *Finder) learn(ctx context.Context, files []objects.Object, from int) (next int) {
 	texts, size := map[string]string{}, 0
-	for next = from; next < len(files) && (size == 0 || size+files[next].size <= maxAtOnce); next++ {
+	for next = from; next < len(files) && (size == 0 || size+files[next].Size <= maxAtOnce); next++ {
 		file := files[next]
-		if _, known := f.known[file.hash]; known || file.hash == "" || texts[file.hash] != "" || f.size+file.size > maxBirths {
+		_, known := f.known[file.Hash]
+		if known || file.Kind != "blob" || file.Size > ticfile.MaxSize || texts[file.Hash] != "" || f.size+file.Size > maxBirths {
 			continue
 		}
-		texts[file.hash] = file.hash
-		size += file.size
-		f.size += file.size
+		texts[file.Hash] = file.Hash
+		size += file.Size
+		f.size += file.Size
 	}
 	read, err := f.read(ctx, texts)
 	if err != nil {
