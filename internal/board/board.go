@@ -167,7 +167,8 @@ type Options struct {
 	// Watch calls changed for each source that may have changed, until ctx ends, and ready when it
 	// misses no later change. It runs while a page is open.
 	Watch func(ctx context.Context, ready func(), changed func(Source))
-	// Moved, if set, returns an error once the worktree's directory is another one.
+	// Moved, if set, returns an error once the worktree's directory is another one. Nothing that was
+	// made since then is shown.
 	Moved func() error
 	// ReadOnly disables changes for everybody.
 	ReadOnly bool
@@ -305,7 +306,18 @@ func (b *Board) frame(ctx context.Context, v View, counting figures) (frame, err
 	if b.o.Summary != nil {
 		summary = b.o.Summary(ctx)
 	}
-	return b.shell.frame(v, summary, b.navigation(counting.get(ctx), v))
+	all := b.navigation(counting.get(ctx), v)
+	if err := b.moved(); err != nil {
+		return frame{}, err
+	}
+	return b.shell.frame(v, summary, all)
+}
+
+func (b *Board) moved() error {
+	if b.o.Moved == nil {
+		return nil
+	}
+	return b.o.Moved()
 }
 
 // content makes the content of a page, or the page that reports why there is none. The error is
@@ -322,6 +334,9 @@ func (b *Board) content(ctx context.Context, v View, show show, r Request) (page
 	page, err = show(ctx, r)
 	if ctx.Err() != nil {
 		return Page{}, ctx.Err()
+	}
+	if moved := b.moved(); moved != nil {
+		err = moved
 	}
 	if err != nil {
 		return b.problem(v, err), nil

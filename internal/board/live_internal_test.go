@@ -14,6 +14,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/board/markup"
 	"github.com/copse-dev/copse/internal/board/parts"
+	"github.com/copse-dev/copse/internal/failure"
 )
 
 // list is a view of rows.
@@ -107,5 +108,62 @@ func TestFollowFromANewerPage(t *testing.T) {
 	b.live.changed(Items)
 	if ops := unknown(); !slices.Equal(ops, []string{"reload"}) {
 		t.Errorf("then the unknown page gets %v", ops)
+	}
+}
+
+// An open page gets nothing of a directory that took the place of the worktree, also if that happened
+// while its content was made.
+func TestMovedWhileOpen(t *testing.T) {
+	t.Parallel()
+	v := &list{}
+	var moved atomic.Bool
+	b := New(markup.NewKit(markup.Options{Now: time.Now, Redact: func(text string) string { return text }}), Options{
+		Views: []View{v}, Now: time.Now, Logger: slog.New(slog.DiscardHandler),
+		Moved: func() error {
+			if moved.Load() {
+				return failure.New(failure.NoRepository, "It leads elsewhere", "")
+			}
+			return nil
+		},
+	})
+	t.Cleanup(b.Close)
+	page, err := b.render(t.Context(), v, Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan message, 16)
+	go func() {
+		_ = b.live.follow(t.Context(), v, Request{}, page.Version, func(m message) error {
+			got <- m
+			return nil
+		})
+	}()
+	<-got
+	key := topicKey(v, Request{})
+	v.rows.Store(1)
+	b.live.remake(t.Context(), key)
+	<-got
+	last := func() string {
+		b.live.mu.Lock()
+		defer b.live.mu.Unlock()
+		return b.live.topics[key].last.Version
+	}
+	sent := last()
+	v.rows.Store(2)
+	moved.Store(true)
+	b.live.remake(t.Context(), key)
+	if last() != sent {
+		t.Error("an open page gets a change")
+	}
+	during := func(ctx context.Context, r Request) (Page, error) {
+		defer moved.Store(true)
+		return v.Render(ctx, r)
+	}
+	moved.Store(false)
+	if page, err := b.content(t.Context(), v, during, Request{}); err != nil || len(page.Sections) != 1 || page.Sections[0].Key != "problem" {
+		t.Errorf("the content is %+v, %v", page, err)
+	}
+	if _, err := b.begin(t.Context(), v); err == nil {
+		t.Error("the frame is shown")
 	}
 }

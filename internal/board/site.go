@@ -169,11 +169,9 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		entry.Refuse(w, r, "Only a browser that opened a link from copse can see this page.")
 		return
 	}
-	if at.o.Moved != nil {
-		if err := at.o.Moved(); err != nil {
-			entry.Refuse(w, r, err.Error())
-			return
-		}
+	if err := at.moved(); err != nil {
+		entry.Refuse(w, r, err.Error())
+		return
 	}
 	switch {
 	case r.Method == http.MethodPost:

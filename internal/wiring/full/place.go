@@ -32,7 +32,8 @@ func (p place) check() error {
 // Moved returns an error once the directory of the workspace leads elsewhere.
 func (w *Workspace) Moved() error { return w.place.check() }
 
-// staying returns the toolsets with functions that refuse to work once the directory leads elsewhere.
+// staying returns the toolsets with functions that refuse to work once the directory leads elsewhere, and
+// return nothing if that happened while they worked.
 func (p place) staying(sets []toolset.Toolset) []toolset.Toolset {
 	none := &toolset.Offer{}
 	for i := range sets {
@@ -56,18 +57,22 @@ func (p place) staying(sets []toolset.Toolset) []toolset.Toolset {
 		}
 		if offer := set.Offer; offer != nil {
 			set.Offer = func(ctx context.Context) *toolset.Offer {
-				if p.check() != nil {
-					return none
+				if p.check() == nil {
+					if all := offer(ctx); p.check() == nil {
+						return all
+					}
 				}
-				return offer(ctx)
+				return none
 			}
 		}
 		if skills := set.Skills; skills != nil {
 			set.Skills = func(ctx context.Context) []toolset.Skill {
-				if p.check() != nil {
-					return nil
+				if p.check() == nil {
+					if all := skills(ctx); p.check() == nil {
+						return all
+					}
 				}
-				return skills(ctx)
+				return nil
 			}
 		}
 	}
@@ -80,14 +85,22 @@ func (p place) tool(t *toolset.Tool) {
 		if err := p.check(); err != nil {
 			return t.Fail(err)
 		}
-		return call(ctx, arguments)
+		result := call(ctx, arguments)
+		if err := p.check(); err != nil {
+			return t.Fail(err)
+		}
+		return result
 	}
 	if begin != nil {
 		t.Begin = func(ctx context.Context, arguments json.RawMessage) (toolset.Result, *toolset.Job) {
 			if err := p.check(); err != nil {
 				return t.Fail(err), nil
 			}
-			return begin(ctx, arguments)
+			result, job := begin(ctx, arguments)
+			if err := p.check(); err != nil && job == nil {
+				return t.Fail(err), nil
+			}
+			return result, job
 		}
 	}
 }
@@ -99,7 +112,11 @@ func (p place) complete(arguments []toolset.Argument) {
 				if err := p.check(); err != nil {
 					return nil, err
 				}
-				return complete(ctx, prefix, chosen)
+				values, err := complete(ctx, prefix, chosen)
+				if moved := p.check(); moved != nil {
+					return nil, moved
+				}
+				return values, err
 			}
 		}
 	}
@@ -114,6 +131,10 @@ func checked[In any](p place, do func(context.Context, In) (string, error)) func
 		if err := p.check(); err != nil {
 			return "", err
 		}
-		return do(ctx, in)
+		text, err := do(ctx, in)
+		if moved := p.check(); moved != nil {
+			return "", moved
+		}
+		return text, err
 	}
 }
