@@ -266,7 +266,8 @@ func List(dir string, now time.Time) ([]Client, error) {
 			break
 		}
 		read++
-		if !running(filepath.Join(dir, id+lock)) {
+		runs, unseen := running(filepath.Join(dir, id+lock))
+		if err = cmp.Or(err, unseen); unseen == nil && !runs {
 			remove(dir, id)
 			continue
 		}
@@ -309,7 +310,7 @@ func unrecorded(dir, id string) bool {
 	const attempts, nap = 10, 10 * time.Millisecond
 	for range attempts {
 		_, err := os.Lstat(filepath.Join(dir, id+record))
-		if !errors.Is(err, os.ErrNotExist) || !running(filepath.Join(dir, id+lock)) {
+		if runs, unseen := running(filepath.Join(dir, id+lock)); !errors.Is(err, os.ErrNotExist) || !runs && unseen == nil {
 			return false
 		}
 		time.Sleep(nap)
@@ -321,7 +322,7 @@ func unrecorded(dir, id string) bool {
 // could not register can run then.
 func foreign(dir string) error {
 	for _, path := range []string{filepath.Dir(dir), dir} {
-		if _, err := os.Lstat(path); err == nil && !userdir.Dir(path).Private() {
+		if _, err := os.Lstat(path); !regular.Absent(err) && !userdir.Dir(path).Private() {
 			return fmt.Errorf("others can enter %q", path)
 		}
 	}
@@ -334,21 +335,24 @@ func ours(dir string) bool {
 	return userdir.Dir(filepath.Dir(dir)).Private() && userdir.Dir(dir).Private()
 }
 
-// running reports whether a process holds the lock of a file.
-func running(path string) bool {
+// running reports whether a process holds the lock of a file. The error says that nobody can know.
+func running(path string) (bool, error) {
 	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
+	if regular.Absent(err) || err == nil && !info.Mode().IsRegular() {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
 	}
 	l := flock.New(path, flock.SetFlag(os.O_RDWR))
 	free, err := l.TryRLock()
-	if err != nil {
-		return false
+	if regular.Absent(err) {
+		return false, nil // the server has ended
 	}
 	if free {
 		_ = l.Unlock()
 	}
-	return !free
+	return err == nil && !free, err
 }
 
 // valid reports whether a text can be an ID, and thus a part of a file's name.

@@ -24,6 +24,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // Options select the repository of a session.
@@ -72,15 +73,21 @@ type Worktree struct {
 	// Common is git's directory, which all worktrees share; "" outside git, and where that directory
 	// does not know this one.
 	Common string
+	// Unseen says why nobody can know the repository: it cannot be read.
+	Unseen error
 }
 
 // Workspace returns the root of the worktree, the directory itself outside git.
 func (w Worktree) Workspace() string { return cmp.Or(w.Root, w.Dir) }
 
-// Worktree returns the worktree of the session. An unusable repository counts as none.
+// Worktree returns the worktree of the session. A damaged repository counts as none.
 func (s *Session) Worktree(ctx context.Context) Worktree {
 	w := Worktree{Dir: s.opts.Dir}
-	if repo, err := s.Repo(ctx); err == nil {
+	repo, err := s.Repo(ctx)
+	if regular.Unseen(err) {
+		w.Unseen = err
+	}
+	if err == nil {
 		w.Root = repo.Root()
 		if repo.Owned() {
 			w.Common = repo.CommonDir()

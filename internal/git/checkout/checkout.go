@@ -49,6 +49,9 @@ type Worktree struct {
 	// which then may not represent it.
 	Locked   bool `json:"locked,omitempty"`
 	Prunable bool `json:"prunable,omitempty"`
+	// Unseen says why the state of the worktree is unknown: git's files for it, or its directory, exist but
+	// cannot be read.
+	Unseen error `json:"-"`
 	// Operation is the git command that stopped halfway there.
 	Operation *operation.Operation `json:"operation,omitempty"`
 	// Used is the time when git last wrote its HEAD or its index; zero if Prunable.
@@ -80,6 +83,9 @@ func (r *Reader) entries() (list []entry, all bool, err error) {
 	for _, e := range names[:min(len(names), maxCheckouts)] {
 		gitDir := filepath.Join(dir, e.Name())
 		text, err := regular.Read(filepath.Join(gitDir, "gitdir"), maxPointer)
+		if regular.Unseen(err) {
+			return nil, false, fmt.Errorf("list worktrees: %w; check the permissions of that file, and do not run `git worktree prune`, which would remove the worktree", err)
+		}
 		at := filepath.FromSlash(strings.TrimRight(string(text), " \t\r\n"))
 		if err != nil || at == "" {
 			continue // its creation or removal is in progress
@@ -120,7 +126,7 @@ func (r *Reader) Checkouts(ctx context.Context) ([]Worktree, error) {
 	}
 	for _, e := range entries {
 		root := filepath.Dir(e.dotGit)
-		if r.At.GitDirOf(root) == "" {
+		if gitDir, err := r.At.GitDirOf(root); gitDir == "" && err == nil {
 			continue // it no longer exists, or does not lead back here
 		}
 		list = appendCheckout(list, root, e.gitDir, r.At.CommonDir)
@@ -162,10 +168,11 @@ func (r *Reader) linked() ([]Worktree, error) {
 		w := Worktree{}
 		w.setPath(strings.TrimSuffix(e.dotGit, string(filepath.Separator)+".git"))
 		_, err := os.Lstat(filepath.Join(e.gitDir, "locked"))
-		w.Locked = err == nil
-		if _, err := os.Stat(e.dotGit); err != nil && !w.Locked || r.At.GitDirOf(w.Path) == "" {
-			w.Prunable = true
-		}
+		w.Locked = !regular.Absent(err) // git does not prune what it cannot examine
+		_, gone := os.Stat(e.dotGit)
+		gitDir, unseen := r.At.GitDirOf(w.Path)
+		w.Unseen = unseen
+		w.Prunable = regular.Absent(gone) && !w.Locked || gitDir == "" && unseen == nil
 		r.checkedOut(&w, e.gitDir)
 		list = append(list, w)
 	}
@@ -183,6 +190,9 @@ func (r *Reader) checkedOut(w *Worktree, gitDir string) {
 	}
 	own := refstore.New(gitDir, r.At.CommonDir, r.At.Format.HashLen)
 	target, err := own.Target("HEAD")
+	if regular.Unseen(err) {
+		w.Unseen = err
+	}
 	if err != nil {
 		return // git does not say more
 	}

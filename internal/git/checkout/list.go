@@ -47,6 +47,9 @@ func (r *Reader) listed(list []Worktree) []Worktree {
 func (r *Reader) askGit(ctx context.Context) ([]Worktree, error) {
 	const usageError = 129
 	separator := "\x00"
+	if _, _, err := r.entries(); err != nil {
+		return nil, err // git passes over what it cannot read
+	}
 	out, err := r.Git.Run(ctx, "worktree", "list", "--porcelain", "-z")
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok && exit.Code == usageError {
 		separator = "\n" // before git 2.36
@@ -64,11 +67,9 @@ func (r *Reader) askGit(ctx context.Context) ([]Worktree, error) {
 		w := &list[i]
 		gitDir := r.At.CommonDir
 		if i > 0 {
-			if w.Prunable {
-				continue
-			}
-			if gitDir = r.At.GitDirOf(w.Path); gitDir == "" {
-				w.Prunable = true
+			gitDir, w.Unseen = r.At.GitDirOf(w.Path)
+			w.Prunable = w.Unseen == nil && (w.Prunable || gitDir == "")
+			if w.Prunable || w.Unseen != nil {
 				continue
 			}
 		}

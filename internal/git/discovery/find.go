@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/copse-dev/copse/internal/git/elsewhere"
 	"github.com/copse-dev/copse/internal/git/hazard"
@@ -122,7 +121,7 @@ func probe(dir string) (finding, error) {
 	dotGit := filepath.Join(dir, ".git")
 	fi, err := os.Stat(dotGit)
 	switch {
-	case errors.Is(err, fs.ErrPermission):
+	case regular.Unseen(err):
 		return finding{}, Unreadable(dotGit, err)
 	case err != nil:
 	case fi.Mode().IsRegular():
@@ -134,13 +133,10 @@ func probe(dir string) (finding, error) {
 		case err == nil:
 			real, err := filepath.EvalSymlinks(dotGit)
 			return finding{gitDir: real, dotGit: dir}, err
-		case errors.Is(err, fs.ErrPermission), IsSpecial(err):
+		case regular.Unseen(err), IsSpecial(err):
 			return finding{}, Unreadable(dotGit, err)
 		case errors.Is(err, errBadHead):
-			return finding{damaged: &BrokenError{
-				Path: filepath.Join(dotGit, "HEAD"), Problem: "is empty or damaged",
-				Remedy: "write the current branch to it, as in: echo 'ref: refs/heads/main' > .git/HEAD",
-			}}, nil
+			return finding{damaged: badHead(dotGit)}, nil
 		}
 	default:
 		return finding{}, Unreadable(dotGit, &fs.PathError{Op: "open", Path: dotGit, Err: regular.Check(fi, 0)})
@@ -154,17 +150,21 @@ func probeBare(dir string, otherwise finding) (finding, error) {
 	switch {
 	case err == nil:
 		return finding{gitDir: dir}, nil
-	case IsSpecial(err):
+	case regular.Unseen(err), IsSpecial(err):
 		return finding{}, Unreadable(dir, err)
 	}
 	return otherwise, nil
 }
 
 // pointsTo reports whether the .git of dir is the directory gitDir, or leads there. Somebody who can
-// write to dir has then agreed that it is the worktree of that repository.
-func pointsTo(dir, gitDir string) bool {
+// write to dir has then agreed that it is the worktree of that repository. The error says that nobody can
+// know; a damaged .git does not lead there.
+func pointsTo(dir, gitDir string) (bool, error) {
 	found, err := probe(dir)
-	return err == nil && found.gitDir == gitDir
+	if regular.Unseen(err) {
+		return false, err
+	}
+	return err == nil && found.gitDir == gitDir, nil
 }
 
 // IsSpecial reports whether a file is unreadable because of its type, or leads to another machine.
@@ -192,15 +192,16 @@ func Unreadable(path string, err error) error {
 	if content, ok := errors.AsType[*hazard.ContentError](err); ok {
 		return &BrokenError{Path: path, Problem: content.Problem, Remedy: content.Remedy}
 	}
-	return &BrokenError{
-		Path: path, Problem: "cannot be read", Err: err,
-		Remedy: "check the permissions of the directory and of those above it",
+	remedy := "check the permissions of the directory and of those above it"
+	if !errors.Is(err, fs.ErrPermission) {
+		remedy = "check the link if it is one, or the disk or network that it is on"
 	}
+	return &BrokenError{Path: path, Problem: "cannot be read", Err: err, Remedy: remedy}
 }
 
 var (
 	errNoGitDir = errors.New("not the directory of a git repository")
-	errBadHead  = errors.New("HEAD is damaged")
+	errBadHead  = errors.New("it names no ref and no commit")
 )
 
 // maxSmall is the maximum size of the small files that git keeps: HEAD and other refs, commondir,
@@ -243,6 +244,14 @@ func checkGitDir(dir string) error {
 	return err
 }
 
+// badHead returns the error of a git directory whose HEAD is damaged.
+func badHead(gitDir string) error {
+	return &BrokenError{
+		Path: filepath.Join(gitDir, "HEAD"), Problem: "is empty or damaged", Err: errBadHead,
+		Remedy: "write the current branch to it: one line, such as `ref: refs/heads/main`",
+	}
+}
+
 // soundHead reports whether the text of a HEAD file is the name of a ref or begins with a hash.
 func soundHead(text string) bool {
 	if name, ok := strings.CutPrefix(text, "ref:"); ok {
@@ -256,7 +265,7 @@ func soundHead(text string) bool {
 // resolved: gitDir itself, unchanged, in the main worktree.
 func CommonDir(gitDir string) (string, error) {
 	text, err := regular.Read(filepath.Join(gitDir, "commondir"), maxSmall)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+	if regular.Absent(err) {
 		return gitDir, nil
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +42,9 @@ func followGitfile(path string) (string, error) {
 	if IsSpecial(err) {
 		return "", Unreadable(gitDir, err)
 	}
+	if errors.Is(err, errBadHead) {
+		return "", badHead(gitDir)
+	}
 	if err != nil {
 		return "", deadEnd(path, filepath.Clean(target), err)
 	}
@@ -55,6 +59,9 @@ func deadEnd(path, target string, err error) error {
 			Path: path, Problem: "is a symbolic link to a file that does not point to a git repository",
 			Remedy: "remove the link, or clone the repository again",
 		}
+	}
+	if regular.Unseen(err) {
+		return Unreadable(target, err)
 	}
 	broken := &BrokenError{
 		Path: path, Problem: "points to " + target + ", which has no git repository", Err: err,

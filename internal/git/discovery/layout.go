@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -73,9 +74,17 @@ func locate(found finding, start string, env xec.Env) (*Location, error) {
 	}
 	if l.GitDir == l.CommonDir {
 		l.Owned, l.MainRoot = l.isOwned(found.dotGit), l.Root
-	} else if known := l.knownRoot(); known != "" {
-		l.Owned, l.Root = true, known
-		l.MainRoot = l.findMainRoot(shared)
+	} else {
+		known, err := l.knownRoot()
+		if err != nil {
+			return nil, err
+		}
+		if known != "" {
+			l.Owned, l.Root = true, known
+			if l.MainRoot, err = l.findMainRoot(shared); err != nil {
+				return nil, err
+			}
+		}
 	}
 	l.SharedRoot = l.findSharedRoot(found.dotGit)
 	l.CommandDir = l.findCommandDir(found.dotGit)
@@ -88,8 +97,10 @@ func (l *Location) Unchanged() error {
 	changed := func(path, problem string, err error) error {
 		return &BrokenError{Path: path, Problem: problem, Err: err, Remedy: "if the change is yours, start copse again"}
 	}
-	if l.CommandDir != l.GitDir && !pointsTo(l.CommandDir, l.GitDir) {
-		return changed(filepath.Join(l.CommandDir, ".git"), "does not lead to the same repository as before", nil)
+	if l.CommandDir != l.GitDir {
+		if there, err := pointsTo(l.CommandDir, l.GitDir); !there {
+			return cmp.Or(err, changed(filepath.Join(l.CommandDir, ".git"), "does not lead to the same repository as before", nil))
+		}
 	}
 	if common, err := CommonDir(l.GitDir); err != nil || common != l.CommonDir {
 		return changed(filepath.Join(l.GitDir, "commondir"), "does not name the same main repository as before", err)
@@ -162,13 +173,17 @@ func readSettings(cfg gitconfig.Config, gitDir, from string) (settings, error) {
 	if err := elsewhere.Check(config, named, gitDir, from); err != nil {
 		return w, Unreadable(config, err)
 	}
-	if w.path, err = filepath.EvalSymlinks(named); err != nil {
+	if w.path, err = filepath.EvalSymlinks(named); regular.Unseen(err) {
+		return w, Unreadable(named, err)
+	} else if err != nil {
 		return w, &BrokenError{
 			Path: config, Problem: "sets core.worktree to a directory that does not exist", Err: err,
 			Remedy: "correct it or remove it",
 		}
 	}
-	if !pointsTo(w.path, gitDir) {
+	if there, err := pointsTo(w.path, gitDir); err != nil {
+		return w, err
+	} else if !there {
 		return w, &BrokenError{
 			Path: config, Problem: fmt.Sprintf("sets core.worktree to %q, whose .git does not point back to this repository", w.path),
 			Remedy: "remove core.worktree, or, if that is the worktree, " + fmt.Sprintf("put a file named .git there that contains %q", "gitdir: "+gitDir),
@@ -232,7 +247,10 @@ func (l *Location) checkOwner(dotGit string) error {
 	case l.Named:
 		owner = l.Root
 	case l.GitDir != l.CommonDir:
-		owner, _ = linkedRoot(l.GitDir, dotGit) // a worktree that was moved has none
+		var err error
+		if owner, err = linkedRoot(l.GitDir, dotGit); regular.Unseen(err) {
+			return err // a worktree that was moved has no owner
+		}
 	case filepath.Base(l.GitDir) == ".git":
 		owner = filepath.Dir(l.GitDir)
 	}
@@ -275,10 +293,15 @@ func linkedRoot(gitDir, from string) (string, error) {
 		return "", Unreadable(path, err)
 	}
 	root, err := filepath.EvalSymlinks(filepath.Dir(dotGit))
+	if regular.Unseen(err) {
+		return "", Unreadable(filepath.Dir(dotGit), err)
+	}
 	if err != nil {
 		return "", &BrokenError{Path: path, Problem: "points to a linked worktree that does not exist", Err: err, Remedy: remedy}
 	}
-	if !pointsTo(root, gitDir) {
+	if there, err := pointsTo(root, gitDir); err != nil {
+		return "", err
+	} else if !there {
 		return "", &BrokenError{
 			Path: path, Problem: fmt.Sprintf("points to the linked worktree %q, whose .git does not point back", root), Remedy: remedy,
 		}
@@ -287,26 +310,29 @@ func linkedRoot(gitDir, from string) (string, error) {
 }
 
 // findMainRoot returns the root of the main worktree as seen from a linked one, "" if it cannot be
-// determined. The main repository must know the linked worktree: a stranger's worktree can name any
+// determined. The error says that nobody can know. The main repository must know the linked worktree: a stranger's worktree can name any
 // repository as its main one, so the caller has checked Owned.
-func (l *Location) findMainRoot(shared gitconfig.Config) string {
+func (l *Location) findMainRoot(shared gitconfig.Config) (string, error) {
+	var own gitconfig.Config
+	var w settings
+	var err error
 	if l.Format.WorktreeConfig {
-		own, err := readConfig(filepath.Join(l.CommonDir, "config.worktree"))
-		if err != nil {
-			return ""
-		}
-		shared = slices.Concat(shared, own)
+		own, err = readConfig(filepath.Join(l.CommonDir, "config.worktree"))
 	}
-	w, err := readSettings(shared, l.CommonDir, l.Root)
+	if err == nil {
+		w, err = readSettings(slices.Concat(shared, own), l.CommonDir, l.Root)
+	}
 	switch {
+	case regular.Unseen(err):
+		return "", err
 	case err != nil:
-		return ""
+		return "", nil //nolint:nilerr // the main worktree reports it
 	case w.path != "":
-		return w.path
+		return w.path, nil
 	case !w.bare && filepath.Base(l.CommonDir) == ".git":
-		return filepath.Dir(l.CommonDir)
+		return filepath.Dir(l.CommonDir), nil
 	default:
-		return ""
+		return "", nil
 	}
 }
 
@@ -316,8 +342,10 @@ func (l *Location) findCommandDir(dotGit string) string {
 	if dotGit != "" {
 		return dotGit
 	}
-	if l.Root != "" && pointsTo(l.Root, l.GitDir) {
-		return l.Root
+	if l.Root != "" {
+		if there, _ := pointsTo(l.Root, l.GitDir); there {
+			return l.Root
+		}
 	}
 	return l.GitDir
 }
@@ -343,14 +371,18 @@ func aliasOf(found finding, start string) string {
 }
 
 // GitDirOf returns git's directory for the worktree at dir, "" if the .git there does
-// not lead to this repository.
-func (l *Location) GitDirOf(dir string) string {
+// not lead to this repository. The error says that nobody can know.
+func (l *Location) GitDirOf(dir string) (string, error) {
 	found, err := probe(dir)
-	if err != nil || found.gitDir == "" {
-		return ""
+	var common string
+	if err == nil && found.gitDir != "" {
+		common, err = CommonDir(found.gitDir)
 	}
-	if common, err := CommonDir(found.gitDir); err != nil || common != l.CommonDir {
-		return ""
+	switch {
+	case regular.Unseen(err), IsSpecial(err), errors.Is(err, errBadHead):
+		return "", err
+	case err != nil || common != l.CommonDir:
+		return "", nil //nolint:nilerr // it leads nowhere
 	}
-	return found.gitDir
+	return found.gitDir, nil
 }

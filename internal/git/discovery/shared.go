@@ -35,7 +35,8 @@ func (l *Location) findSharedRoot(dotGit string) string {
 // alone reports whether a directory belongs to no other repository.
 func (l *Location) alone(dir string) bool {
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-		return l.GitDirOf(dir) != ""
+		gitDir, _ := l.GitDirOf(dir)
+		return gitDir != ""
 	}
 	file, err := os.OpenFile(dir, regular.Flags, 0)
 	if err != nil {
@@ -57,14 +58,17 @@ func (l *Location) alone(dir string) bool {
 
 // knownRoot returns the path by which the main repository knows this linked worktree, "" if it does
 // not know it. The same directory can have several paths: spellings on a file system that ignores
-// case, or mounts.
-func (l *Location) knownRoot() string {
+// case, or mounts. The error says that nobody can know.
+func (l *Location) knownRoot() (string, error) {
 	if filepath.Dir(l.GitDir) != filepath.Join(l.CommonDir, "worktrees") {
-		return ""
+		return "", nil
 	}
 	root, err := linkedRoot(l.GitDir, l.Root)
-	if err != nil || root != l.Root && !sameFile(root, l.Root) {
-		return ""
+	switch {
+	case regular.Unseen(err):
+		return "", err
+	case err != nil || root != l.Root && !sameFile(root, l.Root):
+		return "", nil //nolint:nilerr // it names another one, or none
 	}
-	return root
+	return root, nil
 }

@@ -28,7 +28,7 @@ func (f *directory) update(ctx context.Context, path string, hashLen int, left *
 		return false, err
 	}
 	fi, err := os.Lstat(path)
-	if isMissing(err) {
+	if regular.Absent(err) {
 		changed = len(f.refs) > 0 || len(f.directories) > 0
 		*f = directory{}
 		return changed, nil
@@ -87,7 +87,7 @@ const maxFiles = 200_000
 // good ref.
 func readDir(path string, hashLen int, left *int) (refs []looseRef, directories []string, err error) {
 	dir, err := os.OpenFile(path, regular.Flags, 0)
-	if isMissing(err) {
+	if regular.Absent(err) {
 		return nil, nil, nil
 	}
 	if err != nil {

@@ -27,7 +27,7 @@ type packedRef struct{ name, hash string } // name without refs/heads/
 func (s *Store) loadPacked() (changed bool, err error) {
 	path := s.packedPath()
 	fi, err := os.Stat(path)
-	if isMissing(err) {
+	if regular.Absent(err) {
 		changed = len(s.packed.branches) > 0
 		s.packed = packedRefs{}
 		return changed, nil
@@ -82,7 +82,7 @@ func (s *Store) packedHash(name string) (string, error) {
 
 // None reports that no ref has the given full name, or begins with it if it ends with a slash.
 func (s *Store) None(name string) bool {
-	if _, err := os.Lstat(s.path(name)); !isMissing(err) {
+	if _, err := os.Lstat(s.path(name)); !regular.Absent(err) {
 		return false
 	}
 	none := true
@@ -101,7 +101,7 @@ const maxPacked = 1 << 30
 // scanFile calls scanPacked for the file at path, which may not exist.
 func scanFile(path, prefix string, hashLen int, found func(packedRef) bool) error {
 	file, err := regular.Open(path, maxPacked)
-	if isMissing(err) {
+	if regular.Absent(err) {
 		return nil
 	}
 	if err != nil {

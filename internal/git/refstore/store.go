@@ -24,7 +24,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/copse-dev/copse/internal/regular"
@@ -154,7 +153,7 @@ func readLoose(path string, hashLen int) (value, error) {
 // readFound is readLoose for a caller that has examined the file.
 func readFound(path string, fi fs.FileInfo, err error, hashLen int) (value, error) {
 	switch {
-	case isMissing(err):
+	case regular.Absent(err):
 		return value{}, nil
 	case err != nil:
 		return value{}, err
@@ -175,7 +174,7 @@ func readFound(path string, fi fs.FileInfo, err error, hashLen int) (value, erro
 		return value{kind: broken}, nil
 	}
 	text, err := regular.Read(path, maxLoose)
-	if isMissing(err) {
+	if regular.Absent(err) {
 		return value{}, nil // packed or deleted just now
 	}
 	if err != nil {
@@ -223,7 +222,3 @@ func parseLoose(text []byte, hashLen int) value {
 }
 
 const blanks = " \t\n\r"
-
-func isMissing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
-}

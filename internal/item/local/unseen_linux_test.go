@@ -3,33 +3,20 @@ package local_test
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/itemtest"
 	"github.com/copse-dev/copse/internal/item/storage"
+	"github.com/copse-dev/copse/internal/test/otheruser"
 )
-
-// obeyModes makes the modes of files hold for the test, also if it runs as root. The thread ends with the test.
-func obeyModes(t *testing.T) {
-	t.Helper()
-	runtime.LockOSThread()
-	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var data [2]unix.CapUserData
-	must(t, unix.Capget(&header, &data[0]))
-	data[0].Effective &^= 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH
-	must(t, unix.Capset(&header, &data[0]))
-}
 
 // A claim that cannot be read, as that of another account, may hold its item.
 func TestUnreadableClaim(t *testing.T) {
 	t.Parallel()
-	obeyModes(t)
+	otheruser.ObeyModes(t)
 	s, search := inGit(t)
 	ada, bob := claim.WithAgent(t.Context(), itemtest.Agent("ada")), claim.WithAgent(t.Context(), itemtest.Agent("bob"))
 	_, err := s.Claim(ada, storage.ClaimRequest{ID: 1})
@@ -77,7 +64,7 @@ func TestClaimsForAllWriters(t *testing.T) {
 // A store that cannot be seen is not one that is missing: no other one takes its place.
 func TestUnseenStore(t *testing.T) {
 	t.Parallel()
-	obeyModes(t)
+	otheruser.ObeyModes(t)
 	s, search := inGit(t)
 	_, _, err := s.InitShared(t.Context())
 	must(t, err)

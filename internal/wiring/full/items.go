@@ -134,7 +134,7 @@ func (w *Workspace) FilesOfItems() *local.Store {
 		shared = filepath.Join(w.Common, "copse", "tic")
 	}
 	return local.New(location.Search{
-		Dir: w.Dir, Root: w.Root, Main: w.Main, Shared: shared, Elsewhere: elsewhere,
+		Dir: w.Dir, Root: w.Root, Main: w.Main, Shared: shared, Elsewhere: elsewhere, Unseen: w.Unseen,
 		Owned: func() bool { return w.approved().Has(shared) },
 	}, w.env.Now).DoneBy(w.done).CachedIn(w.env.ItemsCacheDir()).InGit(git.Options{Env: w.env.Environ})
 }

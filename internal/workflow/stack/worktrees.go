@@ -22,6 +22,8 @@ type Worktree struct {
 	Commit string `json:"commit,omitempty"`
 	// Missing means that the directory is gone, or is not a worktree of this repository.
 	Missing bool `json:"missing,omitempty"`
+	// Unseen says why the state of the worktree is unknown.
+	Unseen error `json:"-"`
 	// Locked means that somebody locked it with "git worktree lock".
 	Locked bool `json:"locked,omitempty"`
 	// Operation is the git command that stopped halfway there. While it rebases or
@@ -83,7 +85,7 @@ func (b *Branches) Worktrees(ctx context.Context) ([]Worktree, error) {
 }
 
 func worktree(w git.Worktree) Worktree {
-	out := Worktree{Name: w.Name, Path: w.Path, Branch: w.Branch, Missing: w.Prunable, Locked: w.Locked, Operation: w.Operation}
+	out := Worktree{Name: w.Name, Path: w.Path, Branch: w.Branch, Missing: w.Prunable, Unseen: w.Unseen, Locked: w.Locked, Operation: w.Operation}
 	if w.Detached {
 		out.Commit = w.Head
 	}

@@ -212,8 +212,9 @@ func keep(w Worktree, h conflicts.Held, trunk string, t git.Tracking, main bool)
 	}
 	add(main, "it is the main worktree")
 	add(w.Locked, "it is locked")
-	add(h.Head == "", "it has no commit")
-	add(h.Unknown, "its files could not be compared")
+	add(w.Unseen != nil, "it cannot be seen (%v)", w.Unseen)
+	add(h.Head == "" && w.Unseen == nil, "it has no commit")
+	add(h.Unknown && w.Unseen == nil, "its files could not be compared")
 	add(h.Partial, "git cannot open some of its directories")
 	n := h.Changed + h.Untracked + h.Conflicted
 	add(n > 0, "%s", cleantext.Count(n, "uncommitted file"))

@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
@@ -10,7 +9,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"syscall"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -18,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -103,7 +102,7 @@ type places struct {
 func (p places) check(name string, expected func(fs.FileMode) bool) error {
 	info, err := p.root.Lstat(name)
 	switch {
-	case isGone(err) || err == nil && (expected(info.Mode()) || info.Mode().IsRegular() && p.removed[name]):
+	case regular.Absent(err) || err == nil && (expected(info.Mode()) || info.Mode().IsRegular() && p.removed[name]):
 		return nil
 	case err != nil:
 		return fmt.Errorf("inspect %q: %w", name, rooted.WithoutPath(err))
@@ -153,17 +152,14 @@ func (j journal) makeRoom(tx *lockedstore.Tx) error {
 // parents, alone.
 func remove(tx *lockedstore.Tx, name string) error {
 	info, err := tx.Root().Lstat(name)
-	if isGone(err) || err == nil && info.IsDir() {
+	if regular.Absent(err) || err == nil && info.IsDir() {
 		return nil
 	}
-	if err := tx.Remove(name); !isGone(err) {
+	if err := tx.Remove(name); !regular.Absent(err) {
 		return err
 	}
 	return nil
 }
-
-// isGone reports whether an error says that there is no such file.
-func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
 
 // parents yields the directories that a name is in, the nearest first.
 func parents(name string) iter.Seq[string] {

@@ -15,10 +15,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/item/storage"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -43,6 +43,8 @@ type Search struct {
 	// outside git. It takes precedence over stores in the roots of worktrees, which branches can
 	// contain, but not over stores in directories below a root.
 	Shared string
+	// Unseen says why nobody can know the repository of Dir, and thus which store it has.
+	Unseen error
 	// Owned reports whether the user created the shared store on this machine, or has requested its sync:
 	// a repository that arrives as an archive brings another one's. nil is true.
 	Owned func() bool
@@ -50,11 +52,11 @@ type Search struct {
 
 // Find returns the directory of the store. The error can be [storage.ErrNoProject].
 func (p Search) Find() (rooted.Dir, error) {
-	if path, ok, err := p.elsewhere(); ok || err != nil {
-		if info, err := os.Stat(path); ok && (isGone(err) || err == nil && !info.IsDir()) {
-			return rooted.Dir{}, storage.ErrNoProject
-		}
-		return rooted.Dir{Wall: path, Name: "."}, err
+	if dir, found, err := p.named(); found || err != nil {
+		return dir, err
+	}
+	if p.Unseen != nil {
+		return rooted.Dir{}, unseen(".git", p.Unseen)
 	}
 	for _, dir := range p.directories() {
 		if dir == p.Root || dir == p.Main {
@@ -64,7 +66,7 @@ func (p Search) Find() (rooted.Dir, error) {
 		}
 		store := rooted.Dir{Wall: dir, Name: Name}
 		switch info, err := os.Lstat(store.Path()); {
-		case isGone(err):
+		case regular.Absent(err):
 			continue
 		case err != nil:
 			return rooted.Dir{}, unseen(Name, err)
@@ -84,8 +86,23 @@ func (p Search) Find() (rooted.Dir, error) {
 			_ = opened.Close()
 			return store, nil
 		}
+		if !regular.Absent(err) {
+			return rooted.Dir{}, unseen(Name, err)
+		}
 	}
 	return rooted.Dir{}, storage.ErrNoProject
+}
+
+// named returns the directory of the store if the user's settings name it.
+func (p Search) named() (dir rooted.Dir, ok bool, err error) {
+	path, ok, err := p.elsewhere()
+	if !ok || err != nil {
+		return rooted.Dir{}, false, err
+	}
+	if info, err := os.Stat(path); regular.Absent(err) || err == nil && !info.IsDir() {
+		return rooted.Dir{}, false, storage.ErrNoProject
+	}
+	return rooted.Dir{Wall: path, Name: "."}, true, nil
 }
 
 func (p Search) elsewhere() (dir string, ok bool, err error) {
@@ -142,7 +159,7 @@ func (p Search) HasShared() (bool, error) {
 	for _, dir := range []string{filepath.Dir(p.Shared), p.Shared} {
 		info, err := os.Lstat(dir)
 		switch {
-		case err == nil && !info.IsDir(), isGone(err):
+		case err == nil && !info.IsDir(), regular.Absent(err):
 			return false, nil
 		case err != nil:
 			return false, unseen(".git/"+p.SharedDir().Name, err)
@@ -150,9 +167,6 @@ func (p Search) HasShared() (bool, error) {
 	}
 	return true, nil
 }
-
-// isGone reports whether an error says that there is no such file.
-func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
 
 // unseen returns the error of a directory of which nobody knows whether it is there.
 func unseen(name string, err error) error {
