@@ -222,7 +222,7 @@ func (c Client) Chosen(s Named) string {
 			variables = append(variables, name)
 		}
 	}
-	if s.Command == "copse" && s.OnlyServes() && len(variables) == 0 && len(s.Others) == 0 {
+	if s.Command == "copse" && s.OnlyServes() && len(variables) == 0 && len(s.Others) == 0 && s.URL == "" {
 		return ""
 	}
 	text := strings.Join(append([]string{s.Command}, s.Args...), " ")
@@ -232,6 +232,9 @@ func (c Client) Chosen(s Named) string {
 	if len(variables) > 0 {
 		slices.Sort(variables)
 		text += " with the variables " + strings.Join(slices.Compact(variables), ", ")
+	}
+	if s.URL != "" {
+		text += " with the address " + s.URL
 	}
 	if len(s.Others) > 0 {
 		text += " with " + strings.Join(s.Others, ", ")

@@ -28,6 +28,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
@@ -205,26 +206,27 @@ func New(ports string, tokens bearer.Store, status *control.Status) *Checker {
 	return &Checker{tokens: tokens, status: status, known: known}
 }
 
-// Problems lists the problems of the entries for servers over HTTP in the files of a place.
+// Problems lists the problems of the entries for servers over HTTP in the files of a place, each once:
+// several clients read the same file.
 func (c *Checker) Problems(ctx context.Context, location clientfile.Location) []string {
-	var found []string
+	var found distinct.List[string]
 	for _, f := range Files(location) {
 		if f.Err != nil {
 			continue // an invalid file is the client's problem
 		}
 		secret := false
 		for _, e := range f.Entries {
-			problem, ours := c.Entry(ctx, e)
+			problem, ours := c.Entry(ctx, f.Scope, e)
 			if ours && problem != "" {
-				found = append(found, fmt.Sprintf("%s: %s %s", f.Path, e.Name, problem))
+				found.Add(fmt.Sprintf("%s: %s %s", f.Path, e.Name, problem))
 			}
 			secret = secret || ours && e.Token != ""
 		}
 		if secret && f.Exposed {
-			found = append(found, f.Readable())
+			found.Add(f.Readable())
 		}
 	}
-	return found
+	return found.Values()
 }
 
 // Readable returns the problem that others can read the token in a file.
@@ -232,10 +234,18 @@ func (f File) Readable() string {
 	return fmt.Sprintf("%s: other users can read the token in it; `chmod 600` it and create a new token with `copse up --rotate-token`", f.Path)
 }
 
-// Entry checks one entry. It is ours if it leads to a server of copse over HTTP, or once did: by
-// its token, its name, or its port. The client of such an entry sends its token to any address in it.
-func (c *Checker) Entry(ctx context.Context, e clientconfig.Named) (problem string, ours bool) {
+// Entry checks one entry of a file of a scope. It is ours if it leads to a server of copse over HTTP,
+// or once did: by its token, its name, or its port. The client of such an entry sends its token to any
+// address in it. An entry of a project's file with the name copse claims to be ours without a token, too,
+// and so does one that also starts copse: each client has its own rule which of both it uses.
+func (c *Checker) Entry(ctx context.Context, scope clientfile.Scope, e clientconfig.Named) (problem string, ours bool) {
+	if e.Command != "" && e.URL != "" && e.IsCopse() {
+		return fmt.Sprintf("starts copse and also leads to %q, and the client decides which it uses; remove one of them", hostOf(e.URL)), true
+	}
 	port, local := localPort(e.URL)
+	if !local && e.URL != "" && scope == clientfile.Project && e.Name == "copse" && e.Token == "" {
+		return fmt.Sprintf("leads to %q, which is not an address of copse's servers; remove the entry, or give it another name", hostOf(e.URL)), true
+	}
 	if !local && e.Token == "" || !c.isOurs(e, port) {
 		return "", false
 	}

@@ -102,7 +102,7 @@ func (d *Doctor) clients(ctx context.Context) Finding {
 // entry checks an entry as its client reads it; it is ours if it leads to copse.
 func (d *Doctor) entry(ctx context.Context, servers *starter, f cliententries.File, e clientconfig.Named, checker *cliententries.Checker) (problem string, ours bool) {
 	read := f.Client.Expanded(d.Environ, d.Worktree.Workspace(), d.Clients.Home, e)
-	problem, served := checker.Entry(ctx, read)
+	problem, served := checker.Entry(ctx, f.Scope, read)
 	switch {
 	case !served && !read.IsCopse():
 		return "", false
