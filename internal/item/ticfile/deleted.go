@@ -2,8 +2,10 @@ package ticfile
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/relation"
 )
 
 // The keys that a deleted item has besides its own.
@@ -14,10 +16,7 @@ const (
 )
 
 // Lost is what a deletion took from other items.
-type Lost struct {
-	Children   []item.ID // had the item as their parent
-	Dependents []item.ID // depended on it
-}
+type Lost = relation.Lost
 
 // Delete records in the file of an item that it is deleted.
 func (f *File) Delete(at string, lost Lost) error {
@@ -49,4 +48,29 @@ func (f *File) Lost() Lost {
 // Restore removes the record of Delete.
 func (f *File) Restore() error {
 	return errors.Join(f.front.Delete(keyDeleted), f.SetLost(Lost{}))
+}
+
+// Relate gives the item another parent, other dependencies, and another record of its deletion. It
+// changes nothing that is the same, and no part of the lists that cannot be read.
+func (f *File) Relate(parent item.ID, dependsOn []item.ID, lost Lost) error {
+	r := reader{front: f.front}
+	var errs []error
+	if parent != r.reference(keyParent) {
+		errs = append(errs, f.SetParent(parent))
+	}
+	was := r.references(keyDependsOn)
+	for _, id := range was {
+		if !slices.Contains(dependsOn, id) {
+			errs = append(errs, f.NotDependOn(id))
+		}
+	}
+	for _, id := range dependsOn {
+		if !slices.Contains(was, id) {
+			errs = append(errs, f.DependOn(id))
+		}
+	}
+	if had := f.Lost(); !slices.Equal(had.Children, lost.Children) || !slices.Equal(had.Dependents, lost.Dependents) {
+		errs = append(errs, f.SetLost(lost))
+	}
+	return errors.Join(errs...)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/postgres/bounded"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
+	"github.com/copse-dev/copse/internal/item/relation"
 )
 
 // The states of an item. An item that was removed from the trash has another one, and no values.
@@ -23,11 +24,8 @@ type Item struct {
 	item.Item
 	State     string
 	DeletedAt string
-	Lost      Lost
+	Lost      relation.Lost
 }
-
-// Lost is what the deletion of an item took from others.
-type Lost struct{ Children, Dependents []item.ID }
 
 // Beyond returns a warning about an item whose number no call accepts; the zero value for any other.
 func (r Item) Beyond() (w item.Warning) {
@@ -87,7 +85,7 @@ func (r *scanned) decode() Item {
 		*s = sqltext.Decode(*s)
 	}
 	r.Labels = sqltext.DecodeAll(r.Labels)
-	r.DependsOn, r.Lost = sqltext.IDs(r.dependsOn), Lost{sqltext.IDs(r.children), sqltext.IDs(r.dependents)}
+	r.DependsOn, r.Lost = sqltext.IDs(r.dependsOn), relation.Lost{Children: sqltext.IDs(r.children), Dependents: sqltext.IDs(r.dependents)}
 	for i, id := range r.former {
 		f := item.Former{ID: item.ID(id)}
 		if i < len(r.formerOn) {

@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/moved"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
+	"github.com/copse-dev/copse/internal/item/relation"
 	"github.com/copse-dev/copse/internal/item/storage"
 )
 
@@ -100,7 +101,7 @@ func (w *Writer) enter(from string, all archive.Archive) error {
 }
 
 func (w *Writer) enterRecord(r archive.Record) error {
-	it := row.Item{Item: r.Item, State: row.Live, Lost: row.Lost{Children: r.LostChildren, Dependents: r.LostDependents}}
+	it := row.Item{Item: r.Item, State: row.Live, Lost: relation.Lost{Children: r.LostChildren, Dependents: r.LostDependents}}
 	if r.InTrash {
 		it.State, it.DeletedAt = row.Deleted, r.Deleted
 	}
