@@ -131,19 +131,43 @@ func (p *plan) parents() {
 		why[name] = known
 		return known
 	}
+	root := p.Root
+	if root != "" && over(root) != "" {
+		root = ""
+	}
+	ends := make(map[string]string)
+	// end returns the next ancestor that still is a parent, "" if there is none. It follows each branch
+	// once: thousands of branches can have the same thousands of deleted ancestors.
+	end := func(at string) string {
+		var passed []string
+		for over(at) != "" {
+			known, met := ends[at]
+			if met {
+				at = known
+				break
+			}
+			ends[at] = root // where a circle ends
+			passed = append(passed, at)
+			if at = p.first[at]; at == "" {
+				at = root
+				break
+			}
+		}
+		for _, name := range passed {
+			ends[name] = at
+		}
+		return at
+	}
 	for _, d := range p.State.Dependencies {
 		child, from := p.current(d.Child), p.current(d.Parent)
 		if !p.exists(child) || over(from) == "" {
 			continue
 		}
-		to, met := from, map[string]bool{child: true}
-		for over(to) != "" && !met[to] {
-			met[to] = true
-			if to = p.first[to]; to == "" || met[to] {
-				to = p.Root
-			}
+		to := end(from)
+		if to == child {
+			to = root
 		}
-		if met[to] || to == "" {
+		if to == child || to == "" {
 			continue // only the branch itself remains
 		}
 		p.changes = append(p.changes, Change{Kind: Reparent, Branch: child, From: from, To: to, Evidence: over(from)})

@@ -15,6 +15,9 @@ import (
 )
 
 // Draft is a state during a change. It is for one goroutine, and unusable after the change.
+//
+// The lists of the file stay as they are until the end, and tables find their records by name: a file
+// can have hundreds of thousands, and a change can concern each of them.
 type Draft struct {
 	file     hujson.Value
 	root     *hujson.Object
@@ -22,18 +25,26 @@ type Draft struct {
 	depends  *hujson.Array
 	roots    *hujson.Array
 
-	parents map[string][]string // by child
-	state   *twig.State         // before the change
+	edges edges
+	links table       // the records of branches
+	tops  table       // the roots
+	state *twig.State // before the change
+	// steps is how many more relations the search for cycles may follow.
+	steps   int
 	now     time.Time
 	changed bool
 }
+
+// maxSteps limits the search for cycles in one change. A change of all branches of a state can follow
+// all its relations for each of them.
+const maxSteps = 10_000_000
 
 func newDraft(text []byte, now time.Time) (*Draft, error) {
 	state, err := twig.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	d := &Draft{state: state, now: now, parents: make(map[string][]string, len(state.Dependencies))}
+	d := &Draft{state: state, now: now, steps: maxSteps}
 	if d.file, err = hujson.Parse(text); err != nil {
 		return nil, err
 	}
@@ -42,8 +53,13 @@ func newDraft(text []byte, now time.Time) (*Draft, error) {
 	d.branches, _ = value(d.root, "branches").Value.(*hujson.Object)
 	d.depends, _ = value(d.root, "dependencies").Value.(*hujson.Array)
 	d.roots, _ = value(d.root, "root_branches").Value.(*hujson.Array)
-	for _, dep := range state.Dependencies {
-		d.parents[dep.Child] = append(d.parents[dep.Child], dep.Parent)
+	d.edges = newEdges(d.depends)
+	d.links, d.tops = newTable(len(d.branches.Members)), newTable(len(d.roots.Elements))
+	for _, m := range d.branches.Members {
+		d.links.add(literal(m.Name))
+	}
+	for _, e := range d.roots.Elements {
+		d.tops.add(field(e, "branch"))
 	}
 	return d, nil
 }
@@ -52,7 +68,13 @@ func newDraft(text []byte, now time.Time) (*Draft, error) {
 func (d *Draft) Before() *twig.State { return d.state }
 
 // Parents returns the current parents of a branch, the first one first.
-func (d *Draft) Parents(child string) []string { return d.parents[child] }
+func (d *Draft) Parents(child string) []string {
+	var parents []string
+	for _, i := range d.edges.from(child) {
+		parents = append(parents, d.edges.list[i].parent)
+	}
+	return parents
+}
 
 // CycleError reports that a branch cannot be stacked on another.
 type CycleError struct {
@@ -71,14 +93,14 @@ func (e *CycleError) Error() string {
 // Depend stacks child on parent. It changes nothing if child is already stacked on parent, and
 // returns a *CycleError if parent is stacked on child, directly or over other branches.
 func (d *Draft) Depend(child, parent string) error {
-	if path := d.path(parent, child); path != nil {
-		return &CycleError{Path: path}
+	if err := d.cycle(child, parent); err != nil {
+		return err
 	}
-	if slices.Contains(d.parents[child], parent) {
+	if len(d.edges.between(child, parent)) > 0 {
 		return nil
 	}
-	d.parents[child] = append(d.parents[child], parent)
 	d.changed = true
+	d.edges.add(child, parent)
 	return push(d.depends, struct {
 		ID        string `json:"id"`
 		Child     string `json:"child"`
@@ -87,24 +109,31 @@ func (d *Draft) Depend(child, parent string) error {
 	}{uuid.NewString(), child, parent, stamp(d.now) + "Z"})
 }
 
-// path leads from a branch up to another over their parents; nil if there is no path.
-func (d *Draft) path(from, to string) []string {
-	came := map[string]string{from: from}
-	for next := []string{from}; len(next) > 0; next = next[1:] {
+// cycle returns a *CycleError if parent is stacked on child, directly or over other branches.
+func (d *Draft) cycle(child, parent string) error {
+	if child != parent && !d.edges.isParent(child) {
+		return nil // nothing is stacked on it
+	}
+	came := map[string]string{parent: parent}
+	for next := []string{parent}; len(next) > 0; next = next[1:] {
 		at := next[0]
-		if at == to {
-			path := []string{to}
-			for at != from {
+		if at == child {
+			path := []string{child}
+			for at != parent {
 				at = came[at]
 				path = append(path, at)
 			}
 			slices.Reverse(path)
-			return path
+			return &CycleError{Path: path}
 		}
-		for _, parent := range d.parents[at] {
-			if _, seen := came[parent]; !seen {
-				came[parent] = at
-				next = append(next, parent)
+		parents := d.Parents(at)
+		if d.steps -= 1 + len(parents); d.steps < 0 {
+			return fmt.Errorf("%s has too many relations between branches to change all of these at once; change fewer branches", twig.Name)
+		}
+		for _, up := range parents {
+			if _, seen := came[up]; !seen {
+				came[up] = at
+				next = append(next, up)
 			}
 		}
 	}
@@ -114,14 +143,14 @@ func (d *Draft) path(from, to string) []string {
 // Undepend removes parent from the parents of child, or all parents if parent is "". It returns the
 // removed parents.
 func (d *Draft) Undepend(child, parent string) (removed []string) {
-	d.depends.Elements = slices.DeleteFunc(d.depends.Elements, func(e hujson.ArrayElement) bool {
-		if text(e, "child") != child || parent != "" && text(e, "parent") != parent {
-			return false
-		}
-		removed = append(removed, text(e, "parent"))
-		return true
-	})
-	d.parents[child] = slices.DeleteFunc(d.parents[child], func(p string) bool { return parent == "" || p == parent })
+	found := d.edges.from(child)
+	if parent != "" {
+		found = d.edges.between(child, parent)
+	}
+	for _, i := range found {
+		removed = append(removed, d.edges.list[i].parent)
+		d.edges.remove(i)
+	}
 	d.changed = d.changed || len(removed) > 0
 	return removed
 }
@@ -131,10 +160,12 @@ func (d *Draft) Undepend(child, parent string) (removed []string) {
 func (d *Draft) AddRoot(branch string, standard bool) error {
 	found := false
 	for i := range d.roots.Elements {
-		e := &d.roots.Elements[i]
-		is := value(object(*e), "is_default")
+		if d.tops.gone[i] {
+			continue
+		}
+		is := value(object(d.roots.Elements[i]), "is_default")
 		switch {
-		case text(*e, "branch") == branch:
+		case d.tops.names[i] == branch:
 			found = true
 			if standard && !truth(*is) {
 				is.Value, d.changed = hujson.Bool(true), true
@@ -147,6 +178,7 @@ func (d *Draft) AddRoot(branch string, standard bool) error {
 		return nil
 	}
 	d.changed = true
+	d.tops.add(branch)
 	return push(d.roots, struct {
 		ID        string `json:"id"`
 		Branch    string `json:"branch"`
@@ -158,9 +190,7 @@ func (d *Draft) AddRoot(branch string, standard bool) error {
 // RemoveRoot removes a branch from the roots; no other becomes the default. It returns false if the
 // branch is not a root.
 func (d *Draft) RemoveRoot(branch string) bool {
-	n := len(d.roots.Elements)
-	d.roots.Elements = slices.DeleteFunc(d.roots.Elements, func(e hujson.ArrayElement) bool { return text(e, "branch") == branch })
-	removed := len(d.roots.Elements) < n
+	removed := d.tops.remove(branch)
 	d.changed = d.changed || removed
 	return removed
 }
@@ -174,7 +204,7 @@ type Links struct {
 
 // Link links a branch to an issue, to a pull request, or to both.
 func (d *Draft) Link(branch string, links Links) error {
-	if i := entry(d.branches, branch); i >= 0 {
+	if i := d.links.last(branch); i >= 0 {
 		return d.relink(d.branches.Members[i].Value, links)
 	}
 	at := d.now
@@ -198,6 +228,7 @@ func (d *Draft) Link(branch string, links Links) error {
 		return err
 	}
 	d.changed = true
+	d.links.add(branch)
 	d.branches.Members = append(d.branches.Members, hujson.ObjectMember{Name: name(branch), Value: v})
 	return nil
 }
@@ -228,7 +259,7 @@ func (d *Draft) relink(record hujson.Value, links Links) error {
 // Unlink removes the links of a branch that are not zero in what. A branch without links loses its
 // record, but not its parents. Unlink returns false if there was nothing to remove.
 func (d *Draft) Unlink(branch string, jira, pr bool) bool {
-	i := entry(d.branches, branch)
+	i := d.links.last(branch)
 	if i < 0 {
 		return false
 	}
@@ -248,8 +279,7 @@ func (d *Draft) Unlink(branch string, jira, pr bool) bool {
 	}
 	if left == 0 {
 		// A name that the file repeats is one branch.
-		d.branches.Members = slices.DeleteFunc(d.branches.Members, func(m hujson.ObjectMember) bool { return literal(m.Name) == branch })
-		taken = true
+		taken = d.links.remove(branch)
 	}
 	d.changed = d.changed || taken
 	return taken
@@ -257,6 +287,9 @@ func (d *Draft) Unlink(branch string, jira, pr bool) bool {
 
 // text returns the state as twig writes it.
 func (d *Draft) text() ([]byte, error) {
+	d.depends.Elements = present(d.depends.Elements, func(i int) bool { return d.edges.list[i].gone })
+	d.branches.Members = present(d.branches.Members, func(i int) bool { return d.links.gone[i] })
+	d.roots.Elements = present(d.roots.Elements, func(i int) bool { return d.tops.gone[i] })
 	value(d.root, "updated_at").Value = hujson.String(stamp(d.now) + "Z")
 	d.file.Minimize() // an empty list would otherwise end in a comma
 	return pretty(d.file.Pack())
@@ -288,8 +321,8 @@ func object(v hujson.Value) *hujson.Object {
 	return o
 }
 
-// text returns a member of a record that is a string.
-func text(record hujson.Value, name string) string {
+// field returns a member of a record that is a string.
+func field(record hujson.Value, name string) string {
 	if v := value(object(record), name); v != nil {
 		return literal(*v)
 	}
