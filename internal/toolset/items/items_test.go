@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/claim"
@@ -362,7 +363,8 @@ func TestWithoutProject(t *testing.T) {
 func TestErrorsOfTheStore(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
-		"Unexpected error: change the items in .tic: out of luck":                          errors.New("change the items in .tic: out of luck"),
+		"The call failed: change the items in .tic: out of luck": errors.New("change the items in .tic: out of luck"),
+		"It leads elsewhere": failure.New(failure.NoRepository, "It leads elsewhere", "Start again."),
 		"Another process is busy changing the work items. Nothing was changed; try again.": fmt.Errorf("change the items: %w", &lockedstore.BusyError{Waited: time.Second}),
 		"The disk is full. Nothing was changed; ask the user to free space.":               fmt.Errorf("write %q: %w", "items/3.md", syscall.ENOSPC),
 		"The call was canceled. Nothing was changed.":                                      context.Canceled,
@@ -373,7 +375,11 @@ func TestErrorsOfTheStore(t *testing.T) {
 		"Work item #3 changed since the preview. Call delete_item again.":    &storage.ChangedError{ID: 3},
 	} {
 		res := items.New(failing{err: err}, time.Now).Toolset().Tools[0].Call(t.Context(), nil)
-		if diff := cmp.Diff(toolset.Result{Text: []string{want}, IsError: true}, res); diff != "" {
+		text := []string{want}
+		if failed, ok := errors.AsType[*failure.Error](err); ok {
+			text = append(text, failed.Hint(failure.Words{}))
+		}
+		if diff := cmp.Diff(toolset.Result{Text: text, IsError: true}, res); diff != "" {
 			t.Error(diff)
 		}
 	}

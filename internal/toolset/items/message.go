@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/lockedstore"
@@ -31,7 +32,12 @@ func message(err error) string {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return "Cannot " + err.Error() + ". Nothing was changed; ask the user to allow reading and writing the .tic directory."
 	}
-	return "Unexpected error: " + err.Error()
+	if failed, ok := errors.AsType[*failure.Error](err); ok {
+		return failed.Error()
+	}
+	// Most of these are expected, and contain the next step: a file that is a link, a database that does
+	// not answer, a worktree that is gone.
+	return "The call failed: " + err.Error()
 }
 
 // isRule reports whether the domain's error contains the problem and the next step.
@@ -49,6 +55,9 @@ func isRule(err error) bool {
 func nextStep(err error) string {
 	if step := nextOfClaim(err); step != "" {
 		return step
+	}
+	if failed, ok := errors.AsType[*failure.Error](err); ok {
+		return failed.Hint(failure.Words{})
 	}
 	if item.IsNotFound(err) {
 		return "Use list_items or search_items to find its number; a deleted one comes back with `copse item restore`."
