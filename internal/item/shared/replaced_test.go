@@ -2,6 +2,7 @@ package shared_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -65,7 +66,7 @@ func TestReplacedHistory(t *testing.T) {
 		t.Errorf("got %+v, %v", it, err)
 	}
 
-	// Another store in its place.
+	// Another store in its place is joined only on request.
 	alien := sidebranch.Tree{"config.yml": m.files(t)["config.yml"], "items/1.md": strings.Replace(m.files(t)["items/2.md"], "created: 2", "created: 1", 1)}
 	commit, err := other.syncer.Branch.Commit(ctx, alien, "alien")
 	if err != nil {
@@ -73,7 +74,23 @@ func TestReplacedHistory(t *testing.T) {
 	}
 	g.Run(other.clone, "push", "-q", "--force", remote, string(commit)+":refs/heads/"+itemsBranch)
 	create(ctx, t, m, "five")
+	before := strings.TrimSpace(g.Run(remote, "rev-parse", itemsBranch))
+	for range 2 {
+		if _, err := m.syncer.Sync(ctx); err == nil || !strings.Contains(err.Error(), "has no commit and no item in common with this store") {
+			t.Errorf("the sync with another store: %v", err)
+		}
+	}
+	if diff := cmp.Diff([]string{"five", "four", "one, better", "two"}, m.titles(t)); diff != "" {
+		t.Errorf("items of another store arrived: %s", diff)
+	}
+	if after := strings.TrimSpace(g.Run(remote, "rev-parse", itemsBranch)); after != before {
+		t.Error("items went to another store")
+	}
+	m.syncer.Join = true
 	m.sync(t)
+	if m.syncer.Join {
+		t.Error("the next store is joined, too")
+	}
 	if diff := cmp.Diff([]string{"five", "four", "one, better", "two", "two"}, m.titles(t)); diff != "" {
 		t.Error(diff)
 	}
@@ -91,5 +108,49 @@ func create(ctx context.Context, t *testing.T, m *machine, title string) {
 	t.Helper()
 	if _, err := m.store.Create(ctx, item.Draft{Title: title}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Clones that both created a store before the first push share one afterward. An empty store in place of
+// the branch is not another store, but a store with items is one for a store that has lost all of its own.
+func TestStoresWithoutCommonCommit(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	g, remote, machines := newMachines(t, 2)
+	m, other := machines[0], machines[1]
+	create(ctx, t, m, "one")
+	create(ctx, t, other, "two")
+	m.sync(t)
+	other.sync(t)
+	m.sync(t)
+	both := []string{"one", "two"}
+	if diff := cmp.Diff(both, m.titles(t)); diff != "" {
+		t.Error(diff)
+	}
+
+	config := m.files(t)["config.yml"]
+	replace := func(tree sidebranch.Tree) {
+		t.Helper()
+		commit, err := other.syncer.Branch.Commit(ctx, tree, "alien")
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Run(other.clone, "push", "-q", "--force", remote, string(commit)+":refs/heads/"+itemsBranch)
+	}
+	alien := strings.Replace(m.files(t)["items/2.md"], "created: 2", "created: 1", 1)
+	replace(sidebranch.Tree{"config.yml": config})
+	m.sync(t)
+	if diff := cmp.Diff(both, m.titles(t)); diff != "" {
+		t.Error(diff)
+	}
+	for _, id := range []item.ID{1, 2} {
+		if err := errors.Join(m.store.Delete(ctx, id, "", false), m.store.Purge(ctx, id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.sync(t)
+	replace(sidebranch.Tree{"config.yml": config, "items/2.md": alien})
+	if _, err := m.syncer.Sync(ctx); err == nil || !strings.Contains(err.Error(), "copse item sync --join") {
+		t.Errorf("the sync with another store: %v", err)
 	}
 }

@@ -44,6 +44,9 @@ type Syncer struct {
 	// Remote is nil if there is none: the history is local then.
 	Remote *sidebranch.Remote
 	Now    func() time.Time
+	// Join allows the next Sync to join the store with one that has nothing in common with it, although
+	// both were published.
+	Join bool
 	// RemoteTime is how long a Sync may use the remote; 0 is a default.
 	RemoteTime time.Duration
 
@@ -85,6 +88,7 @@ func (s *Syncer) Sync(ctx context.Context) (Result, error) {
 		if failed := cmp.Or(err, r.Offline); failed != nil {
 			problem = failed.Error()
 		}
+		s.Join = s.Join && problem != ""
 		return errors.Join(err, s.Store.NoteSync(ctx, problem))
 	})
 	return r, err
@@ -289,7 +293,10 @@ func (s *Syncer) join(ctx context.Context, r *Result, files exchange.Files, now,
 	if base == now {
 		return theirs, other, nil
 	}
-	common, err := s.common(ctx, base, theirs)
+	common, err := s.common(ctx, base, files, theirs)
+	if errors.Is(err, errOtherStore) {
+		return nil, "", fmt.Errorf("commit %.12s of the branch %w", other, err)
+	}
 	if err != nil {
 		return nil, "", err
 	}
@@ -313,20 +320,33 @@ func (s *Syncer) join(ctx context.Context, r *Result, files exchange.Files, now,
 	return exchange.Files(merged.Tree), commit, err
 }
 
-// common returns the files of the base of a merge with theirs. If somebody has replaced the history of
-// the branch, there is no base. The last state that the remote had takes its place then, without what theirs
-// lacks: theirs can also be another store, and nothing is deleted because of that.
-func (s *Syncer) common(ctx context.Context, base sidebranch.Commit, theirs exchange.Files) (exchange.Files, error) {
-	if base != "" || !s.Branch.Has(ctx, s.note.published) {
+// errOtherStore reports that a published store and a branch have nothing in common. A remote could
+// otherwise get the items of another repository, or this one those of another, because of a wrong address.
+var errOtherStore = errors.New("has no commit and no item in common with this store, which was synced before: it is of another repository, or somebody has " +
+	"replaced the branch; check the address with `git remote -v`, or join the two stores with `copse item sync --join`")
+
+// common returns the files of the base of a merge of own files with theirs. If somebody has replaced the
+// history of the branch, there is no base. The last state that the remote had takes its place then, without
+// what theirs lacks: nothing is deleted because of that. The error is errOtherStore if theirs is another
+// store, unless Join is set.
+func (s *Syncer) common(ctx context.Context, base sidebranch.Commit, own, theirs exchange.Files) (exchange.Files, error) {
+	if base != "" || s.note.published == "" {
 		return s.read(ctx, base)
 	}
-	files, err := s.read(ctx, s.note.published)
-	if err != nil {
-		return nil, err
+	files := exchange.Files{}
+	if s.Branch.Has(ctx, s.note.published) {
+		var err error
+		if files, err = s.read(ctx, s.note.published); err != nil {
+			return nil, err
+		}
 	}
 	created := map[string]bool{}
 	for birth := range birthsOf(theirs) {
 		created[birth.Created] = true
+	}
+	same := len(created) == 0 || s.Join
+	for birth := range birthsOf(own) {
+		same = same || created[birth.Created]
 	}
 	common := false
 	for _, dir := range []string{merge.ItemsDir, merge.TrashDir} {
@@ -337,6 +357,9 @@ func (s *Syncer) common(ctx context.Context, base sidebranch.Commit, theirs exch
 				delete(files, name)
 			}
 		}
+	}
+	if !same && !common {
+		return nil, errOtherStore
 	}
 	if !common {
 		return exchange.Files{}, nil

@@ -38,6 +38,7 @@ type renumbered struct {
 
 type syncOptions struct {
 	remote   string
+	join     bool
 	watch    bool
 	interval time.Duration
 	asJSON   bool
@@ -52,6 +53,9 @@ func (c cli) sync() *cobra.Command {
 push. If others push at the same time, the command tries again. It checks nothing out: the index,
 the working trees, and other branches do not change.
 
+A store that was synced before is not joined with a branch that has no commit and no item in common with
+it, because that is the branch of another repository. --join joins it: both stores then have all items.
+
 Without a reachable remote, the command commits locally, and reports how many changes wait. With
 --watch, it syncs after each local change, and fetches from the remote at an interval.
 
@@ -62,6 +66,7 @@ your own git configuration.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.remote, "remote", "", "the `name` or URL of the remote (default: origin, or the only one)")
+	f.BoolVar(&o.join, "join", false, "join a branch that has nothing in common with the store")
 	f.BoolVar(&o.watch, "watch", false, "keep syncing until you stop the command")
 	f.DurationVar(&o.interval, "interval", 30*time.Second, "how often --watch fetches from the remote")
 	output.JSONFlag[synced](cmd, &o.asJSON)
@@ -82,6 +87,7 @@ your own git configuration.`,
 			}
 			defer syncer.Branch.Close()
 			c.approve(ws, s, syncer.Remote)
+			syncer.Join = o.join
 			if o.watch {
 				return c.keepSynced(ctx, syncer, o)
 			}
