@@ -6,17 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/recipe/splice/evaluation"
 )
 
 // ReadAgain is the reason for a parameter that a recipe protects, but a second reader does not. The
 // reasons of callers end with it.
-const ReadAgain = "the recipe passes it to just, eval, or sh -c, which can read it as code again"
-
-// readers matches commands that pass their arguments on as code: eval and sh -c to a shell, and just
-// to a recipe, which can insert them.
-var readers = lazyregexp.New(`(?:^|[^\w.-])(?:eval|just|(?:ba|da|a|z|k|mk)?sh[ \t](?:[^\n|&;]*[ \t])?-\w*c)(?:$|[^\w.-])`)
+const ReadAgain = evaluation.ReadAgain
 
 // readAgain finds parameters in the commands of a body that read their arguments again. In a script,
 // a value can reach such a command through any line; in other recipes, each line is separate.
@@ -55,17 +50,9 @@ func (r *recipe) runs(lines [][]any, written evaluation.Files) {
 	}
 }
 
-// passed marks the parameters that lines use if one of them has such a command, or runs a file that the
+// passed marks the parameters that lines use if one of them evaluates its values, or runs a file that the
 // recipe writes.
 func (r *recipe) passed(lines [][]any, written evaluation.Files) {
-	if slices.ContainsFunc(lines, func(line []any) bool { return r.reads(line) }) {
-		variables := ""
-		if slices.ContainsFunc(lines, mentionsVariables) {
-			variables = ReadAgain
-		}
-		r.reasons(lines, ReadAgain, variables)
-		return
-	}
 	if r.uses(lines) {
 		inserted, variables := r.evaluates(lines, written)
 		r.reasons(lines, inserted, variables)
@@ -74,7 +61,11 @@ func (r *recipe) passed(lines [][]any, written evaluation.Files) {
 
 // evaluates returns a reason if lines evaluate inserted values, and one if they evaluate variables.
 func (r *recipe) evaluates(lines [][]any, written evaluation.Files) (inserted, variables string) {
-	if r.shellName() == "" {
+	return r.evaluatesIn(r.shellName(), r.positional(), lines, written)
+}
+
+func (r *recipe) evaluatesIn(shell string, positional bool, lines [][]any, written evaluation.Files) (inserted, variables string) {
+	if shell == "" {
 		return "", ""
 	}
 	scripts, fits := r.scripts(lines)
@@ -82,6 +73,7 @@ func (r *recipe) evaluates(lines [][]any, written evaluation.Files) (inserted, v
 		return evaluation.Unparsed, evaluation.Unparsed
 	}
 	for _, script := range scripts {
+		script.Shell, script.Positional = shell, positional
 		of, ofVariables := script.Evaluates(written)
 		inserted, variables = cmp.Or(inserted, of), cmp.Or(variables, ofVariables)
 	}
@@ -141,14 +133,7 @@ func (r *recipe) shellName() string {
 
 func (r *recipe) findShell() string {
 	if !r.isScript() {
-		c := r.module.Settings.Shell
-		if c == nil {
-			if r.module.shell() {
-				return "sh"
-			}
-			return ""
-		}
-		return shellIn(append([]string{c.Command}, c.Arguments...))
+		return r.module.shellName()
 	}
 	for _, a := range r.Attributes {
 		fields, _ := a.(map[string]any)
@@ -165,6 +150,18 @@ func (r *recipe) findShell() string {
 	return "sh" // unless a setting that the dump does not have selects another program
 }
 
+// shellName returns the name of the POSIX shell that runs the lines of recipes, "" if none does.
+func (m *module) shellName() string {
+	c := m.Settings.Shell
+	if c == nil {
+		if m.shell() {
+			return "sh"
+		}
+		return ""
+	}
+	return shellIn(append([]string{c.Command}, c.Arguments...))
+}
+
 // shellIn returns the name of the first POSIX shell in words, "" if there is none.
 func shellIn(words []string) string {
 	for _, word := range words {
@@ -175,32 +172,7 @@ func shellIn(words []string) string {
 	return ""
 }
 
-// reads reports whether a fragment of a body, or an expression, has such a command.
-func (r *recipe) reads(e any) bool {
-	switch e := e.(type) {
-	case string:
-		return readers.Get().MatchString(e)
-	case []any:
-		if callee(e) == "just_executable" {
-			return true
-		}
-		if name, ok := variable(e); ok {
-			return !r.has(name) && r.module.once(r.module.reading, name, (*recipe).reads)
-		}
-		return slices.ContainsFunc(e, r.reads)
-	}
-	return false
-}
-
 // positional reports whether a script reads the parameters as "$1".
 func (r *recipe) positional() bool {
 	return r.module.Settings.PositionalArguments || slices.Contains(r.Attributes, any("positional-arguments"))
-}
-
-// mentionsVariables reports whether a line has a dollar sign outside its expressions.
-func mentionsVariables(line []any) bool {
-	return slices.ContainsFunc(line, func(fragment any) bool {
-		text, _ := fragment.(string)
-		return strings.Contains(text, "$")
-	})
 }

@@ -218,7 +218,7 @@ func (r *recipe) unknown(e any) bool {
 		return strings.ContainsAny(e, "'\"`\\$#(){}<\n")
 	case []any:
 		if name, ok := variable(e); ok {
-			return !r.has(name) && r.module.once(r.module.unknown, name, (*recipe).unknown)
+			return !r.has(name) && r.module.isUnknown(name)
 		}
 		name := callee(e)
 		if len(e) > 0 && e[0] == "evaluate" || r.module.functions[name] ||
@@ -244,8 +244,12 @@ func (r *recipe) commands(e any) {
 	if shell {
 		posix := r.module.shell()
 		r.expression(parts[2], scanner{unsupported: !posix, other: !posix}, true)
-		if r.reads(parts[2]) {
-			r.markAll(parts[3:], ReadAgain)
+		inserted, variables := r.evaluatesIn(r.module.shellName(), true, [][]any{parts[2:3]}, nil)
+		if inserted != "" {
+			r.markAll(parts[2], inserted)
+		}
+		if variables != "" {
+			r.markAll(parts[3:], variables)
 		}
 	}
 	for i, part := range parts {

@@ -1,6 +1,10 @@
 package splice
 
-import "github.com/copse-dev/copse/internal/recipe/splice/evaluation"
+import (
+	"strings"
+
+	"github.com/copse-dev/copse/internal/recipe/splice/evaluation"
+)
 
 // maxConstants limits the text of the constants that all recipes of a justfile insert. A justfile can
 // mention a long constant thousands of times.
@@ -19,11 +23,59 @@ type budget struct{ left, scripts int }
 // constant returns the value of a constant for insertion into a script, and whether there is such a
 // constant. Without fits, its text, or that of all constants before it, is too long to parse.
 func (m *module) constant(name string) (value string, isConstant, fits bool) {
-	value, isConstant = m.Assignments[name].Value.(string)
+	value, isConstant = m.assigned(name)
 	if m.constants.left -= min(len(value), evaluation.MaxScript); len(value) > evaluation.MaxScript || m.constants.left < 0 {
 		return "", isConstant, false
 	}
 	return value, isConstant, true
+}
+
+// assigned returns the value of an assignment, and whether it is a constant. It remembers the answer.
+func (m *module) assigned(name string) (string, bool) {
+	known, ok := m.texts[name]
+	if !ok {
+		m.texts[name] = nil // just refuses circles
+		if value, isConstant := m.text(m.Assignments[name].Value); isConstant {
+			known = &value
+		}
+		m.texts[name] = known
+	}
+	if known == nil {
+		return "", false
+	}
+	return *known, true
+}
+
+// text returns the text of an expression without parameters, and whether it is a constant. A text that
+// is too long to parse can end early. The path of a program that just finds is the program's name.
+func (m *module) text(e any) (string, bool) {
+	parts, _ := e.([]any)
+	if text, isConstant := e.(string); isConstant || len(parts) == 0 {
+		return text, isConstant
+	}
+	if name, isVariable := variable(parts); isVariable {
+		return m.assigned(name)
+	}
+	switch name := callee(parts); {
+	case m.functions[name]:
+	case name == "just_executable":
+		return "just", true
+	case name == "require" && len(parts) == 3:
+		return m.text(parts[2])
+	case parts[0] == "concatenate" || parts[0] == "format":
+		var all strings.Builder
+		for _, part := range parts[1:] {
+			text, isConstant := m.text(part)
+			if !isConstant {
+				return "", false
+			}
+			if all.Len() <= evaluation.MaxScript {
+				all.WriteString(text)
+			}
+		}
+		return all.String(), true
+	}
+	return "", false
 }
 
 // because adds the next reason to one, unless both are too long to help anybody.

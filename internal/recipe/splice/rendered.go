@@ -69,6 +69,10 @@ func (t *renderer) add(e any) bool {
 			return t.add(e[1]) && t.write("/") && t.add(e[2])
 		case op == "if" && len(e) == 4:
 			return t.choice(e)
+		case callee(e) == "require" || callee(e) == "just_executable":
+			if known, isConstant := t.recipe.module.text(e); isConstant && len(t.recipe.mentioned(e)) == 0 {
+				return t.write(known)
+			}
 		case callee(e) == "quote" && len(e) == 3 && !t.quoted:
 			return t.quote(e[2])
 		case op == "" && len(e) == 1:

@@ -48,7 +48,8 @@ type module struct {
 	} `json:"settings"`
 	functions map[string]bool
 	// Values of assignments can use each other many times, so what they are is decided once.
-	unknown, reading map[string]bool
+	unknown map[string]bool
+	texts   map[string]*string // their texts, nil if they are not constants
 	// constants limits the text of constants that recipes insert, for the whole justfile.
 	constants *budget
 }
@@ -123,21 +124,22 @@ func Analyze(dump []byte, functions []string) (Recipes, error) {
 
 // define sets the justfile's functions in a module and its submodules.
 func (m *module) define(functions map[string]bool, constants *budget) {
-	m.functions, m.unknown, m.reading, m.constants = functions, map[string]bool{}, map[string]bool{}, constants
+	m.functions, m.unknown, m.texts, m.constants = functions, map[string]bool{}, map[string]*string{}, constants
 	for _, sub := range m.Modules {
 		sub.define(functions, constants)
 	}
 }
 
-// once returns what is true of the value of an assignment, which no parameter is visible to. It
-// remembers the answer in known.
-func (m *module) once(known map[string]bool, name string, is func(*recipe, any) bool) bool {
-	if answer, ok := known[name]; ok {
-		return answer
+// isUnknown reports whether the value of an assignment, which no parameter is visible to, is unknown. It
+// remembers the answer.
+func (m *module) isUnknown(name string) bool {
+	answer, ok := m.unknown[name]
+	if !ok {
+		m.unknown[name] = false // just refuses circles
+		answer = (&recipe{module: m}).unknown(m.Assignments[name].Value)
+		m.unknown[name] = answer
 	}
-	known[name] = false // just refuses circles
-	known[name] = is(&recipe{module: m}, m.Assignments[name].Value)
-	return known[name]
+	return answer
 }
 
 // each calls do with every recipe of a module and its submodules, in the same order each time.

@@ -26,7 +26,8 @@ const (
 	evaluated = "the recipe passes it to a command that can evaluate it, such as eval, an arithmetic expression, declare, xargs, or an interpreter; pass it to a plain command"
 	composed  = "the recipe passes it to a program that can evaluate it: inside a longer text, without quotation marks, after an option such as -c or --exec, or as the command to run; " +
 		"pass it as a word of its own"
-	Unparsed = "copse cannot parse the recipe's script, so it does not know what quote() protects"
+	ReadAgain = "the recipe passes it to just, eval, or sh -c, which can read it as code again"
+	Unparsed  = "copse cannot parse the recipe's script, so it does not know what quote() protects"
 )
 
 // Value represents an inserted value in the text of a script.
@@ -54,6 +55,7 @@ type script struct {
 	shell     string
 	files     []*syntax.File // the script, and those inside its constants
 	functions map[string]bool
+	aliases   map[string]bool // the names of aliases for other commands
 	origins   origins
 	// inserted is the first reason why a value is evaluated where it is inserted, and variables the one
 	// for variables.
@@ -93,7 +95,7 @@ func (from Script) parse(written Files) (*script, *syntax.File) {
 		return nil, nil
 	}
 	s := &script{
-		shell: from.Shell, written: written, functions: map[string]bool{}, exports: len(from.Exported) > 0,
+		shell: from.Shell, written: written, functions: map[string]bool{}, aliases: map[string]bool{}, exports: len(from.Exported) > 0,
 		other: !slices.Contains([]string{"sh", "bash", "dash", "ash"}, from.Shell),
 	}
 	file, err := s.parser().Parse(strings.NewReader(text), "")
@@ -101,8 +103,17 @@ func (from Script) parse(written Files) (*script, *syntax.File) {
 		return nil, nil
 	}
 	walk(file, func(n syntax.Node, _ []syntax.Node) {
-		if f, ok := n.(*syntax.FuncDecl); ok && f.Name != nil {
-			s.functions[f.Name.Value] = true
+		switch n := n.(type) {
+		case *syntax.FuncDecl:
+			if n.Name != nil {
+				s.functions[n.Name.Value] = true
+			}
+		case *syntax.CallExpr:
+			for _, arg := range n.Args {
+				if name, _, ok := strings.Cut(words.Lead(arg), "="); ok && constants(n.Args)[0] == "alias" {
+					s.aliases[name] = true
+				}
+			}
 		}
 	})
 	s.begin(from)
@@ -234,7 +245,10 @@ func (s *script) call(command []*syntax.Word, around []syntax.Node) {
 		own = name // the project's, whatever it is called
 	}
 	switch {
-	case !literal, name == "", name != "[" && strings.ContainsAny(name, "*?[{"), programs.Builtin(base), programs.Evaluates(base):
+	case base == "eval", base == "just":
+		s.evaluates(s.holds(nodes(args)...), ReadAgain)
+		fallthrough
+	case !literal, name == "", name != "[" && strings.ContainsAny(name, "*?[{"), s.aliases[name], programs.Builtin(base), programs.Evaluates(base):
 		s.content(nodes(command)...)
 		s.evaluator(command, around)
 		if programs.Includes(base) {

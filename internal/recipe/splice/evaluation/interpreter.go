@@ -23,9 +23,13 @@ func (s *script) interpreter(base string, args []*syntax.Word, around []syntax.N
 	found := meaning(programs.Known(base), args)
 	found.inline = found.inline || base == "sh" && slices.ContainsFunc(args[:found.rest], fromOption)
 	given, input := s.holds(nodes(args)...), s.input(around)
+	reason := evaluated
+	if found.inline && base == "sh" {
+		reason = ReadAgain
+	}
 	reads := !found.constant || base == "sh" && slices.ContainsFunc(args, fromInput)
 	if !found.constant {
-		s.evaluates(given, evaluated)
+		s.evaluates(given, reason)
 		s.evaluator(args, nil)
 	}
 	for _, program := range found.programs {
@@ -36,7 +40,7 @@ func (s *script) interpreter(base string, args []*syntax.Word, around []syntax.N
 				given.add(s.origins.all)
 			}
 			given.add(input)
-			s.evaluates(given, evaluated)
+			s.evaluates(given, reason)
 		}
 	}
 	if reads {

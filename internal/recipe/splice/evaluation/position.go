@@ -73,6 +73,8 @@ func (s *script) arguments(name string, p programs.Program, args []*syntax.Word,
 		case !literal && at.needs > 0 && p.Needs > 0 && at.operand(text):
 			s.content(nodes(rest)...) // it selects the command
 			s.evaluates(s.file(arg), evaluated)
+		case name == "env" && option && strings.Contains(text, "S") && !strings.Contains(text, "="), name == "env" && strings.HasPrefix(text, "--split-string"):
+			s.content(nodes(rest)...) // it splits its value into the first words of the command
 		case !literal, p.Texts && !p.Finds:
 		case p.Finds && len(rest) > 0 && programs.Finder(text):
 			s.call(rest, around)

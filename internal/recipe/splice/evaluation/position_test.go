@@ -46,6 +46,7 @@ func TestPositions(t *testing.T) {
 		"o=-c; tool $o X": true, "o='bash -c'; tool $o X": true, "for o in -c -d; do tool $o X; done": true, "tool ${o:--c} X": true, "tool $'\\x2dc' X": true, "$'\\x65val' X": true, "{sh,-c} X": true, "tool {-c,} X": true,
 		"tool -{c,d} X": true, "/bin/s[h] X": true, "./echo \"a $1\"": true, "env BASH_ENV=X tool": true, "docker run -e LD_PRELOAD=X a": true, "tool -cvX": true, "read -ra a <<< X; tool \"b ${a[0]}\"": true, "read -raa <<< X; tool \"b ${a[0]}\"": true, "cd X; tool \"b $(pwd)\"": true,
 		"exec 3<<< X; bash <&3": true, "exec <<< X; sftp a": true, "node -e 'require(process.argv[1])' X": true, "CC=X make": true, "go build -ldflags X": true,
+		"env -S 'bash -c' X": true, "env -vS'a' X": true, "env --split-string='bash -c' X": true, "alias r=eval; r X": true, "alias r='ssh a'; alias s=r; cat a | s X": true, "alias r=\"ssh $h\"; r X": true, "alias r='ssh a'; echo X": false,
 		"hyperfine X": true, "uv run env -S X": true, "cmake -E env X": true, "git config core.editor X": true, "git config --global alias.a X": true, "git clone --config core.pager=X a": true,
 		"fzf --preview X": true, "rsync --rsync-path X a": true, "man -P X a": true, "java -a:OnError=X b": true, "npm pkg set scripts.a=X": true, "npx -- \"$@\"": true, "docker exec web env X": true,
 		// The values of options that take a command.
