@@ -43,9 +43,17 @@ func keyOf(branch string) string {
 	return ""
 }
 
+// maxMessage is how much of the message of a commit is searched for keys, in bytes. A message can have
+// megabytes.
+const maxMessage = 64 << 10
+
 // keysIn returns the keys in the message of a commit, each once. Keys of one letter do not count:
 // in sentences they are names of variants and parts.
 func keysIn(message string) iter.Seq[string] {
+	if len(message) > maxMessage {
+		end := max(strings.LastIndexAny(message[:maxMessage], " \n"), 0)
+		message = message[:end]
+	}
 	return func(yield func(string) bool) {
 		var seen distinct.List[string]
 		for _, at := range inText.Get().FindAllStringIndex(message, -1) {

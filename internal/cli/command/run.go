@@ -80,7 +80,10 @@ func sources(missing []string) []string {
 		if own, ok := strings.CutPrefix(name, "uv-"); ok {
 			source = "--uv " + own + "=VALUE"
 		}
-		named = append(named, name+" ("+source+")")
+		if source != "" {
+			name += " (" + source + ")"
+		}
+		named = append(named, name)
 	}
 	return named
 }

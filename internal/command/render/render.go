@@ -62,7 +62,8 @@ type Request struct {
 // Result is a prompt.
 type Result struct {
 	Prompt string
-	// Missing are variables that have no value and were left as they are.
+	// Missing are variables that have no value and were left as they are; the last one is "…" if there
+	// are more.
 	Missing []string
 }
 

@@ -104,13 +104,26 @@ func (s *substitution) fill(text string) (string, error) {
 // variableName is a name that only a variable has.
 var variableName = lazyregexp.New(`^(uv-[a-zA-Z][a-zA-Z0-9_-]*|input_text|input_text_file|destination_path)$`)
 
-// missing returns the variables that are still in a text.
+// maxMissing is the maximum number of names of variables without a value, and maxNames their size in
+// bytes: a template can have a hundred thousand.
+const (
+	maxMissing = 100
+	maxNames   = 4 << 10
+)
+
+// missing returns the variables that are still in a text. The last value is "…" if there are too many.
 func missing(text string) []string {
 	var names distinct.List[string]
-	for _, m := range plainForm.Get().FindAllStringSubmatch(text, -1) {
-		if name := trim(m[1]); variableName.Get().MatchString(name) {
-			names.Add(name)
+	size := 0
+	for _, at := range plainForm.Get().FindAllStringSubmatchIndex(text, -1) {
+		name := trim(text[at[2]:at[3]])
+		if names.Has(name) || !variableName.Get().MatchString(name) {
+			continue
 		}
+		if size += len(name); len(names.Values()) == maxMissing || size > maxNames {
+			return append(names.Values(), "…")
+		}
+		names.Add(name)
 	}
 	return names.Values()
 }

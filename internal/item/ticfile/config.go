@@ -29,6 +29,9 @@ const (
 const (
 	maxChoices     = 1000
 	maxChoicesSize = 64 << 10
+	// maxIterations is the maximum number of iterations, and maxIterationsSize their size in bytes.
+	maxIterations     = 10_000
+	maxIterationsSize = 1 << 20
 	// maxListed is the number of characters of the statuses in a message of which a file can have many.
 	maxListed = 1000
 )
@@ -111,10 +114,8 @@ func parseConfig(text string) (*Config, error) {
 			return nil, fmt.Errorf("is not the configuration of a tic project: it has no %s", key)
 		}
 	}
-	for _, key := range []string{keyTypes, keyStatuses, keyDoneStatuses} {
-		if list := r.list(key); len(list) > maxChoices || len(strings.Join(list, "")) > maxChoicesSize {
-			return nil, fmt.Errorf("has too many %s; at most %d, with %d KiB together, are allowed", key, maxChoices, maxChoicesSize>>10)
-		}
+	if err := checkLists(c.values); err != nil {
+		return nil, err
 	}
 	for _, status := range c.values.DoneStatuses {
 		if !slices.Contains(c.values.Statuses, status) {
@@ -122,6 +123,30 @@ func parseConfig(text string) (*Config, error) {
 		}
 	}
 	return c, nil
+}
+
+// checkLists returns an error if a list of the configuration is too long. A merge and a new iteration are
+// refused for it, too, or nobody could read the configuration after them.
+func checkLists(v item.Config) error {
+	for _, l := range []struct {
+		key        string
+		list       []string
+		most, size int
+	}{
+		{keyTypes, v.Types, maxChoices, maxChoicesSize},
+		{keyStatuses, v.Statuses, maxChoices, maxChoicesSize},
+		{keyDoneStatuses, v.DoneStatuses, maxChoices, maxChoicesSize},
+		{keyIterations, v.Iterations, maxIterations, maxIterationsSize},
+	} {
+		size := 0
+		for _, value := range l.list {
+			size += len(value)
+		}
+		if len(l.list) > l.most || size > l.size {
+			return fmt.Errorf("has too many %s; at most %d, with %d KiB together, are allowed", l.key, l.most, l.size>>10)
+		}
+	}
+	return nil
 }
 
 // configReader takes values from a configuration. Its error is the first.
@@ -188,7 +213,12 @@ func (c *Config) AddIteration(name string) error {
 	if slices.Contains(c.values.Iterations, name) {
 		return nil
 	}
-	c.values.Iterations = append(slices.Clone(c.values.Iterations), name)
+	v := c.values
+	v.Iterations = append(slices.Clone(v.Iterations), name)
+	if err := checkLists(v); err != nil {
+		return &item.InvalidError{Field: "iteration", Problem: fmt.Sprintf("The configuration %v. Use an iteration that exists, or remove some from it", err)}
+	}
+	c.values = v
 	return c.front.Append(keyIterations, name)
 }
 

@@ -60,6 +60,27 @@ func TestSmallConfig(t *testing.T) {
 	diff(t, "text", "types: [a]\nstatuses: [b]\nnext_id: 2\niterations:\n  - x\ncurrent_iteration: x\n", c.Text())
 }
 
+// No change makes a configuration that cannot be read.
+func TestListsStayReadable(t *testing.T) {
+	t.Parallel()
+	text := "types: [a]\nstatuses: [b]\niterations:" + strings.Repeat("\n  - b", 10_000)
+	c, err := ticfile.ParseConfig(text + "\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ticfile.ParseConfig(text + "\n  - b\n"); err == nil || err.Error() != "has too many iterations; at most 10000, with 1024 KiB together, are allowed" {
+		t.Errorf("one more iteration: %v", err)
+	}
+	if _, refused := errors.AsType[*item.InvalidError](c.AddIteration("one more")); !refused || len(c.Values().Iterations) != 10_000 {
+		t.Errorf("another iteration is added: %d", len(c.Values().Iterations))
+	}
+	merged := c.Values()
+	merged.Types = make([]string, 1001)
+	if err := c.SetValues(merged); err == nil {
+		t.Error("a merge makes 1,001 types")
+	}
+}
+
 func TestConfigErrors(t *testing.T) {
 	t.Parallel()
 	const good = "types: [a]\nstatuses: [b]\n"

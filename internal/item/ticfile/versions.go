@@ -76,6 +76,9 @@ func setRaw(front *yamlmap.Map, key, lines string) error {
 
 // SetValues replaces the values that copse uses.
 func (c *Config) SetValues(v item.Config) error {
+	if err := checkLists(v); err != nil {
+		return err
+	}
 	for _, list := range []struct {
 		key      string
 		old, new []string
