@@ -90,7 +90,7 @@ func (p *Ports) listen(ctx context.Context, hosts []string, key string, taken ma
 	}
 	others := map[int]bool{port: true}
 	for other, port := range known.Ports {
-		if _, err := os.Stat(other); err == nil && other != key {
+		if _, err := os.Stat(other); !regular.Absent(err) && other != key {
 			others[port] = true
 		}
 	}
@@ -151,7 +151,7 @@ func (p *Ports) save(ctx context.Context, key string, port int) {
 		}
 		if len(r.Ports) >= maxRemembered {
 			for key := range r.Ports {
-				if _, err := os.Stat(key); err != nil {
+				if _, err := os.Stat(key); regular.Absent(err) {
 					delete(r.Ports, key)
 				}
 			}

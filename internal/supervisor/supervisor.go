@@ -31,6 +31,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/httpguard"
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // Server serves one worktree.
@@ -454,9 +455,10 @@ func (s *Supervisor) look() {
 	}
 }
 
+// isDir reports whether a path is a directory, or may be one that cannot be seen at the moment.
 func isDir(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+	return err == nil && info.IsDir() || regular.Unseen(err)
 }
 
 // apply starts and stops servers to match the existing wanted worktrees. The caller holds the lock.

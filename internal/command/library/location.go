@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/jsonfile"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -82,7 +83,7 @@ func (p location) agents() []string {
 		if !agentName.Get().MatchString(e.Name()) {
 			continue
 		}
-		if info, err := root.Stat(path.Join(directory, e.Name(), registryFile)); err == nil && info.Mode().IsRegular() {
+		if info, err := root.Stat(path.Join(directory, e.Name(), registryFile)); regular.Unseen(err) || err == nil && info.Mode().IsRegular() {
 			names = append(names, e.Name())
 		}
 	}

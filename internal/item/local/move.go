@@ -75,7 +75,8 @@ func (s *Store) Arriving(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return f.Mark().From != "", nil
+	mark, err := f.Mark()
+	return mark.From != "", err
 }
 
 // Arrive ends a move from another store, which accepts no more changes.
@@ -115,12 +116,17 @@ func (s *Store) Moved(ctx context.Context) (to string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return f.Mark().To, nil
+	mark, err := f.Mark()
+	return mark.To, err
 }
 
 // movedWarning warns that the files are not those in use.
 func (f *directory) movedWarning() []item.Warning {
-	reason := f.Mark().Warning()
+	mark, err := f.Mark()
+	reason := mark.Warning()
+	if err != nil {
+		reason = "may be elsewhere: " + err.Error()
+	}
 	if reason == "" {
 		return nil
 	}

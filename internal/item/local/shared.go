@@ -21,6 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/writer"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -98,14 +99,14 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 // of an interrupted exchange.
 func (s *Store) checkShared(ctx context.Context) error {
 	config := filepath.Join(s.search.Shared, layout.Config)
-	if _, err := os.Lstat(config); err == nil {
-		return nil
+	if _, err := os.Lstat(config); !regular.Absent(err) {
+		return err
 	}
 	if err := s.at(s.search.SharedDir()).Change(ctx, func(*writer.Writer) error { return nil }); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(config); err == nil {
-		return nil
+	if _, err := os.Lstat(config); !regular.Absent(err) {
+		return err
 	}
 	return &storage.StoreError{
 		Problem: "there is a shared store without " + layout.Config + ", and without a copy of the items",

@@ -9,6 +9,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/itemtest"
+	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/test/otheruser"
 )
@@ -79,5 +80,46 @@ func TestUnseenStore(t *testing.T) {
 	}
 	if got, err := filepath.Glob(filepath.Join(search.Root, ".tic", "items", "*")); err != nil || len(got) != 2 {
 		t.Errorf("the store in the tree has %v, %v", got, err)
+	}
+}
+
+// While one of its own files cannot be read, a store makes no change that would be wrong if the file is
+// there, and does not lose what the file has.
+func TestUnseenFiles(t *testing.T) {
+	t.Parallel()
+	otheruser.ObeyModes(t)
+	s, search := inGit(t)
+	ada := claim.WithAgent(t.Context(), itemtest.Agent("ada"))
+	store := filepath.Join(search.Root, location.Name)
+	_, err := s.Update(ada, 1, item.Patch{Branch: new("topic"), Worktree: new("/work")})
+	must(t, err)
+	for name, change := range map[string]func() error{
+		"moved":               func() error { _, err := s.Create(ada, item.Draft{Title: "x"}); return err },
+		".copse/pending.json": func() error { _, err := s.Create(ada, item.Draft{Title: "x"}); return err },
+		"renumbered.tsv":      func() error { _, err := s.Claim(ada, storage.ClaimRequest{ID: 1}); return err },
+		"links":               func() error { _, err := s.Update(ada, 1, item.Patch{Branch: new("other")}); return err },
+		"config.yml":          func() error { _, err := s.Create(ada, item.Draft{Title: "x"}); return err },
+		".copse/history":      func() error { _, err := s.Update(ada, 1, item.Patch{Title: new("x")}); return err },
+	} {
+		path := filepath.Join(store, filepath.FromSlash(name))
+		_, err := os.Lstat(path)
+		made := os.IsNotExist(err)
+		if made {
+			must(t, os.WriteFile(path, nil, 0o600))
+		}
+		before, err := os.Stat(path)
+		must(t, err)
+		must(t, os.Chmod(path, 0))
+		if err := change(); err == nil || !strings.Contains(err.Error(), "permission denied") || !strings.Contains(err.Error(), filepath.Base(path)) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		must(t, os.Chmod(path, before.Mode().Perm()))
+		if made {
+			must(t, os.Remove(path))
+		}
+	}
+	got, err := s.Item(ada, 1)
+	if err != nil || got.Link.Branch != "topic" || got.Link.Worktree != "/work" {
+		t.Errorf("got %+v, %v", got.Link, err)
 	}
 }

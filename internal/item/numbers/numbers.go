@@ -109,7 +109,8 @@ func (b *Book) Largest(ctx context.Context) item.ID {
 // Forget forgets the numbers that were given out if no ref has any. It is for a store that begins
 // again.
 func (b *Book) Forget(ctx context.Context) {
-	if entries, err := regular.ReadDir(filepath.Join(b.common, "worktrees")); err == nil && len(entries) > 0 {
+	entries, err := regular.ReadDir(filepath.Join(b.common, "worktrees"))
+	if len(entries) > 0 || err != nil && !regular.Absent(err) {
 		return // another worktree can have items
 	}
 	b.change(ctx, func(s *store) {
@@ -133,7 +134,7 @@ func (b *Book) change(ctx context.Context, do func(*store)) {
 		return
 	}
 	defer func() { _ = lock.Unlock() }()
-	known := read(name)
+	known, unseen := read(name)
 	s := known.Stores[b.prefix]
 	if s == nil {
 		s = &store{Tips: map[string]number{}}
@@ -143,6 +144,9 @@ func (b *Book) change(ctx context.Context, do func(*store)) {
 	// A ref that cannot be read hides no number that is already known.
 	_ = b.update(ctx, known, s)
 	do(s)
+	if unseen != nil {
+		return // the numbers in the file stay taken
+	}
 	if data, err := json.Marshal(known); err == nil {
 		replace(name, data)
 	}
@@ -164,14 +168,15 @@ func ready(name string) bool {
 
 const maxFile = 16 << 20
 
-func read(name string) *state {
+// read returns the content of the file; none if it is damaged. The error says that nobody can know it.
+func read(name string) (*state, error) {
 	var s state
 	data, err := regular.Read(name, maxFile)
-	if err == nil {
-		err = json.Unmarshal(data, &s)
-	}
-	if err != nil {
-		s = state{}
+	if !regular.Unseen(err) {
+		if err != nil || json.Unmarshal(data, &s) != nil {
+			s = state{}
+		}
+		err = nil
 	}
 	if s.Stores == nil {
 		s.Stores = map[string]*store{}
@@ -183,7 +188,7 @@ func read(name string) *state {
 			one.Tips = map[string]number{}
 		}
 	}
-	return &s
+	return &s, err
 }
 
 // replace writes the file whole. It does not wait for the disk: after a loss of power

@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/mcpserver/route"
 	"github.com/copse-dev/copse/internal/presence"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/wiring"
 )
@@ -101,7 +102,7 @@ func hasWorktrees(common string) bool {
 	}
 	dir, err := os.Open(filepath.Join(common, "worktrees"))
 	if err != nil {
-		return false
+		return !regular.Absent(err)
 	}
 	defer dir.Close()
 	names, err := dir.Readdirnames(1)

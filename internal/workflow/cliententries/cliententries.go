@@ -30,6 +30,7 @@ import (
 	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
 )
@@ -301,7 +302,7 @@ func compare(e clientconfig.Named, w supervisor.State) string {
 // readToken reads a token and never creates one.
 func readToken(f *bearer.File) (string, error) {
 	if _, err := os.Lstat(f.Path()); err != nil {
-		return "", fs.ErrNotExist
+		return "", err
 	}
 	return f.Token(context.Background())
 }
@@ -357,7 +358,7 @@ func (c *Checker) Stale(e clientconfig.Named) bool {
 	}
 	for key, known := range c.known {
 		if known == port {
-			if _, err := os.Stat(key); err != nil {
+			if _, err := os.Stat(key); regular.Absent(err) {
 				return true // its worktree no longer exists
 			}
 			token, err := readToken(c.tokens.File(key))

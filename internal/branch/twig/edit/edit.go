@@ -91,7 +91,11 @@ func (f *File) Change(ctx context.Context, do func(*Draft) error) (changed bool,
 			return fmt.Errorf("%s would be too large to be read: %w", twig.Name, err)
 		}
 		files := []lockedstore.File{{Name: stateName, Data: text}}
-		if ignore, err := regular.ReadIn(tx.Root(), ignoreName, maxIgnore); err != nil || !hidesAll(ignore) {
+		ignore, err := regular.ReadIn(tx.Root(), ignoreName, maxIgnore)
+		if regular.Unseen(err) {
+			return fmt.Errorf("read %s: %w", ignoreName, rooted.WithoutPath(err)) // it may have lines of the user
+		}
+		if err != nil || !hidesAll(ignore) {
 			files = append([]lockedstore.File{{Name: ignoreName, Data: []byte("*\n")}}, files...)
 		}
 		return tx.Write(files...)

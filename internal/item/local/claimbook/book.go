@@ -111,7 +111,7 @@ type file struct {
 }
 
 // records returns the claims of the wanted files. It reuses earlier results for unchanged files.
-func (b *Book) records(wanted func(names []string) []string) (found, error) {
+func (b *Book) records(wanted func(names []string) ([]string, error)) (found, error) {
 	root, err := b.dir.Open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return found{}, nil
@@ -124,9 +124,12 @@ func (b *Book) records(wanted func(names []string) []string) (found, error) {
 	if err != nil {
 		return found{}, fmt.Errorf("read the claims: %w", err)
 	}
+	if names, err = wanted(names); err != nil {
+		return found{}, err
+	}
 	all := found{records: map[string]claimfile.Record{}, unread: map[string]error{}}
 	var files []file
-	for _, name := range wanted(names) {
+	for _, name := range names {
 		info, err := root.Lstat(name)
 		switch {
 		case path.Ext(name) != claimfile.Extension || errors.Is(err, fs.ErrNotExist):
@@ -177,7 +180,7 @@ func (b *Book) readAll(root *os.Root, files []file, all *found) {
 
 // of returns the names of files that can have the claim of an item of a snapshot, also under a number that
 // the item had before. A store can have any number of other files there.
-func (b *Book) of(s *item.Snapshot, names []string) []string {
+func (b *Book) of(s *item.Snapshot, names []string) ([]string, error) {
 	var current, others []string
 	for _, name := range names {
 		number, _, _ := strings.Cut(name, "-")
@@ -192,15 +195,19 @@ func (b *Book) of(s *item.Snapshot, names []string) []string {
 		}
 	}
 	if len(others) == 0 {
-		return current
+		return current, nil
+	}
+	renumberings, err := b.renumberings()
+	if err != nil {
+		return nil, err
 	}
 	former := map[string]bool{}
-	for _, r := range b.renumberings() {
+	for _, r := range renumberings {
 		if it, err := s.Find(r.To); err == nil && it.Created == r.Created {
 			former[claimfile.Name(r.From, r.Created)] = true
 		}
 	}
-	return append(current, slices.DeleteFunc(others, func(name string) bool { return !former[name] })...)
+	return append(current, slices.DeleteFunc(others, func(name string) bool { return !former[name] })...), nil
 }
 
 // current reports whether an entry matches the current file.
@@ -235,7 +242,7 @@ func unread(id item.ID, name string, err error) error {
 
 // Live returns a snapshot with the valid claims, according to the configuration of the project.
 func (b *Book) Live(s *item.Snapshot, c item.Config) (*item.Snapshot, error) {
-	all, err := b.records(func(names []string) []string { return b.of(s, names) })
+	all, err := b.records(func(names []string) ([]string, error) { return b.of(s, names) })
 	if err != nil || len(all.records)+all.left+len(all.unread) == 0 {
 		return s, err
 	}
@@ -259,7 +266,9 @@ func (b *Book) Live(s *item.Snapshot, c item.Config) (*item.Snapshot, error) {
 			live[it.ID] = r.Claim
 		}
 	}
-	b.follow(s, c, moved, live)
+	if err := b.follow(s, c, moved, live); err != nil {
+		return nil, err
+	}
 	return s.WithClaims(live), nil
 }
 
@@ -283,7 +292,7 @@ func (f found) warnings() []item.Warning {
 // Files returns the valid claims of a snapshot's items, as files of a store that clones share. It fails if
 // it cannot read one.
 func (b *Book) Files(s *item.Snapshot, c item.Config) (map[string]string, error) {
-	all, err := b.records(func(names []string) []string { return b.of(s, names) })
+	all, err := b.records(func(names []string) ([]string, error) { return b.of(s, names) })
 	if err != nil {
 		return nil, err
 	}
@@ -306,9 +315,13 @@ func (b *Book) Files(s *item.Snapshot, c item.Config) (map[string]string, error)
 }
 
 // follow adds the claims of items whose number has changed since.
-func (b *Book) follow(s *item.Snapshot, c item.Config, moved []claimfile.Record, live map[item.ID]claim.Claim) {
+func (b *Book) follow(s *item.Snapshot, c item.Config, moved []claimfile.Record, live map[item.ID]claim.Claim) error {
 	if len(moved) == 0 {
-		return
+		return nil
+	}
+	renumberings, err := b.renumberings()
+	if err != nil {
+		return err
 	}
 	type origin struct {
 		number  item.ID
@@ -318,7 +331,7 @@ func (b *Book) follow(s *item.Snapshot, c item.Config, moved []claimfile.Record,
 	for _, claim := range moved {
 		claims[origin{claim.Item, claim.Created}] = claim.Claim
 	}
-	for _, r := range b.renumberings() {
+	for _, r := range renumberings {
 		claim, ok := claims[origin{r.From, r.Created}]
 		if !ok {
 			continue
@@ -327,13 +340,17 @@ func (b *Book) follow(s *item.Snapshot, c item.Config, moved []claimfile.Record,
 			live[it.ID] = claim
 		}
 	}
+	return nil
 }
 
 // renumberings returns which items of the store got another number.
-func (b *Book) renumberings() []renumbered.Record {
+func (b *Book) renumberings() ([]renumbered.Record, error) {
 	root, err := b.store.Open()
+	if regular.Absent(err) {
+		return nil, nil
+	}
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer root.Close()
 	return layout.Renumberings(root)
@@ -360,7 +377,11 @@ func (b *Book) Of(it *item.Summary) (claim.Claim, bool, error) {
 // find returns the claim of an item in a directory, also under a number that the item had before.
 func (b *Book) find(root *os.Root, dir string, it *item.Summary) (r claimfile.Record, ok bool, err error) {
 	ids := []item.ID{it.ID}
-	for _, before := range renumbered.Of(b.renumberings(), it.ID, it.Created) {
+	renumberings, err := b.renumberings()
+	if err != nil {
+		return r, false, err
+	}
+	for _, before := range renumbered.Of(renumberings, it.ID, it.Created) {
 		ids = append(ids, before.From)
 	}
 	for _, id := range ids {
@@ -385,7 +406,7 @@ func (b *Book) Due(by claim.Agent) (bool, error) {
 // and those of its machine whose holder's process has ended get a note about it. Claims that cannot be read
 // stay as they are.
 func (b *Book) due(by claim.Agent) ([]claimfile.Record, error) {
-	all, err := b.records(func(names []string) []string { return names })
+	all, err := b.records(func(names []string) ([]string, error) { return names, nil })
 	now := b.now().UTC().Truncate(time.Millisecond)
 	find := claim.HolderCheck{By: by, Now: now}
 	var due []claimfile.Record

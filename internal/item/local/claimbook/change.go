@@ -126,8 +126,9 @@ func (t *Tx) Check(it *item.Summary, steal bool) (stolen string, err error) {
 
 // Forget removes the claim of an item, under each of its numbers.
 func (t *Tx) Forget(it *item.Summary) error {
-	err := t.remove(it)
-	for _, r := range renumbered.Of(t.book.renumberings(), it.ID, it.Created) {
+	renumberings, err := t.book.renumberings()
+	err = errors.Join(err, t.remove(it))
+	for _, r := range renumbered.Of(renumberings, it.ID, it.Created) {
 		before := *it
 		before.ID = r.From
 		err = errors.Join(err, t.remove(&before))

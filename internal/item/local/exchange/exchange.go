@@ -180,7 +180,7 @@ func errTooMuch() error {
 // Interrupted reports whether there is a journal, so that [Finish] has something to do.
 func Interrupted(root *os.Root) bool {
 	_, err := root.Lstat(JournalName)
-	return err == nil
+	return !regular.Absent(err)
 }
 
 // Finish completes the work of a killed process.

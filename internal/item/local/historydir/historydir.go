@@ -12,6 +12,7 @@ package historydir
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -54,9 +55,10 @@ func (d Dir) read(root *os.Root, it *item.Summary, moved []renumbered.Record) (h
 	}
 	var logs []historyfile.Log
 	for _, id := range ids {
-		text, err := itemdir.ReadFile(root, d.name(&item.Summary{ID: id, Created: it.Created}))
+		name := d.name(&item.Summary{ID: id, Created: it.Created})
+		text, err := itemdir.ReadFile(root, name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return historyfile.Log{}, err
+			return historyfile.Log{}, fmt.Errorf("the history %q %w", name, err)
 		}
 		if text != "" {
 			logs = append(logs, historyfile.Parse(text))
@@ -68,10 +70,19 @@ func (d Dir) read(root *os.Root, it *item.Summary, moved []renumbered.Record) (h
 	return historyfile.Union(logs...), nil
 }
 
+// readOne reads the history of one item, also under its former numbers.
+func (d Dir) readOne(root *os.Root, it *item.Summary) (historyfile.Log, error) {
+	records, err := layout.Renumberings(root)
+	if err != nil {
+		return historyfile.Log{}, err
+	}
+	return d.read(root, it, records)
+}
+
 // Of returns the history of an item as far as it happened: a killed process may have written the
 // history of a change that it did not make.
 func (d Dir) Of(root *os.Root, it *item.Item) (historyfile.Log, error) {
-	log, err := d.read(root, &it.Summary, layout.Renumberings(root))
+	log, err := d.readOne(root, &it.Summary)
 	if n := len(log.Changes); n > 0 && !log.Changes[n-1].Happened(it) {
 		log.Changes = log.Changes[:n-1]
 	}
@@ -84,7 +95,7 @@ func (d Dir) Of(root *os.Root, it *item.Item) (historyfile.Log, error) {
 // Knows reports whether the history of an item has a change with an ID, whether or not the
 // change was made.
 func (d Dir) Knows(root *os.Root, it *item.Summary, change string) (bool, error) {
-	log, err := d.read(root, it, layout.Renumberings(root))
+	log, err := d.readOne(root, it)
 	return slices.ContainsFunc(log.Changes, func(c changes.Change) bool { return c.ID == change }), err
 }
 
@@ -147,7 +158,11 @@ func (d Dir) Latest(root *os.Root, items func() ([]*item.Summary, error)) ([]cha
 	if err != nil {
 		return nil, err
 	}
-	records, moved := layout.Renumberings(root), map[item.ID]bool{}
+	records, err := layout.Renumberings(root)
+	if err != nil {
+		return nil, err
+	}
+	moved := map[item.ID]bool{}
 	for _, r := range records {
 		moved[r.To] = true
 	}

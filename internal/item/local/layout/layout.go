@@ -115,12 +115,12 @@ func Unchangeable(id item.ID, err error) error {
 	return itemdir.Broken(Items, id, fmt.Errorf("cannot be changed: %w", err))
 }
 
-// Renumberings returns which items of a store got another number. A file that cannot be read
-// has none.
-func Renumberings(root *os.Root) []renumbered.Record {
+// Renumberings returns which items of a store got another number. A damaged file has none. The error
+// says that nobody can know: claims and histories under former numbers would seem to be gone.
+func Renumberings(root *os.Root) ([]renumbered.Record, error) {
 	text, err := itemdir.ReadFile(root, renumbered.Name)
-	if err != nil {
-		return nil
+	if regular.Unseen(err) {
+		return nil, fmt.Errorf("the file %q %w", renumbered.Name, err)
 	}
-	return renumbered.Parse(text)
+	return renumbered.Parse(text), nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/linkfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 const (
@@ -39,23 +40,29 @@ func LinkName(created string) (string, bool) {
 // ReadLink returns the link of an item that was created at a time. An unreadable link counts as
 // none: it is not part of the item.
 func ReadLink(root *os.Root, created string) item.Link {
+	link, _ := readLink(root, created)
+	return link
+}
+
+// readLink returns the link. The error says that nobody can know it.
+func readLink(root *os.Root, created string) (item.Link, error) {
 	name, ok := LinkName(created)
 	if !ok {
-		return item.Link{}
+		return item.Link{}, nil
 	}
 	text, err := itemdir.ReadFile(root, name)
-	if err != nil {
-		return item.Link{}
+	if regular.Unseen(err) {
+		return item.Link{}, fmt.Errorf("the link %q %w", name, err)
 	}
-	return linkfile.Parse(text)
+	return linkfile.Parse(text), nil
 }
 
 // WriteLink changes the link of an item as a patch says, and returns the link.
 func WriteLink(tx *lockedstore.Tx, it item.Item, p item.Patch) (item.Link, error) {
-	old := ReadLink(tx.Root(), it.Created)
+	old, unread := readLink(tx.Root(), it.Created)
 	link := old.With(p)
-	if link == old {
-		return link, nil
+	if link == old || unread != nil {
+		return link, unread // a change of one part of the link keeps the others
 	}
 	name, ok := LinkName(it.Created)
 	if !ok {

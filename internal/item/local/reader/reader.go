@@ -328,10 +328,11 @@ func (r *Reader) Item(id item.ID) (item.Item, error) {
 		return it, err
 	}
 	it.Link = layout.ReadLink(root, it.Created)
-	for _, r := range renumbered.Of(layout.Renumberings(root), id, it.Created) {
+	records, err := layout.Renumberings(root)
+	for _, r := range renumbered.Of(records, id, it.Created) {
 		it.Former = append(it.Former, item.Former{ID: r.From, On: r.On})
 	}
-	return it, nil
+	return it, err
 }
 
 // Anywhere reads an item that may be deleted.

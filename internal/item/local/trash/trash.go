@@ -101,7 +101,13 @@ func (t Trash) Finish() error {
 		return fmt.Errorf("read %q: %w", pendingName, rooted.WithoutPath(err))
 	}
 	var p pending
-	if json.Unmarshal(data, &p) == nil && t.begun(p) {
+	begun := false
+	if json.Unmarshal(data, &p) == nil {
+		if begun, err = t.begun(p); err != nil {
+			return fmt.Errorf("finish the interrupted change: %w", rooted.WithoutPath(err))
+		}
+	}
+	if begun {
 		// A file that has become unreadable or unchangeable blocks nobody.
 		if err := t.follow(p); err != nil && !storage.IsRefusal(err) {
 			return fmt.Errorf("finish the interrupted change: %w", err)
@@ -110,15 +116,18 @@ func (t Trash) Finish() error {
 	return t.Tx.Remove(pendingName)
 }
 
-// begun reports whether step 2 was done.
-func (t Trash) begun(p pending) bool {
+// begun reports whether step 2 was done. The error says that nobody can know.
+func (t Trash) begun(p pending) (bool, error) {
 	id, from, to := p.steps()
 	_, err := t.Tx.Root().Lstat(from + "/" + itemdir.FileName(id))
-	if !errors.Is(err, fs.ErrNotExist) {
-		return false
+	if !regular.Absent(err) {
+		return false, err
 	}
 	_, err = t.Tx.Root().Lstat(to + "/" + itemdir.FileName(id))
-	return err == nil
+	if regular.Absent(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // perform does all steps.
@@ -154,7 +163,8 @@ func (t Trash) perform(p pending) error {
 	if err := t.Tx.Flush(); err != nil {
 		return err
 	}
-	return t.Tx.Remove(pendingName)
+	_ = t.Tx.Remove(pendingName) // the change is done; the next one removes what is left, or says why it cannot
+	return nil
 }
 
 // follow is step 3.

@@ -84,7 +84,13 @@ func (f *Directory) change(ctx context.Context, w *Writer, do func(*Writer) erro
 // Move calls do as Change does, for items that move to or from another store. do must obey the mark
 // of the store.
 func (f *Directory) Move(ctx context.Context, do func(*Writer, moved.Mark) error) error {
-	return f.run(ctx, &Writer{despiteMark: true}, func(w *Writer) error { return do(w, f.Mark()) })
+	return f.run(ctx, &Writer{despiteMark: true}, func(w *Writer) error {
+		mark, err := f.Mark()
+		if err != nil {
+			return err
+		}
+		return do(w, mark)
+	})
 }
 
 func (f *Directory) run(ctx context.Context, w *Writer, do func(*Writer) error) error {

@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"fmt"
 	"path"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // MarkName has the mark of a store whose items move. Git versions the file, and a sync exchanges it,
@@ -21,18 +23,21 @@ const MarkName = "moved"
 // Histories are the changes of items, the latest last.
 type Histories map[item.ID][]changes.Change
 
-// Mark returns why the store accepts no changes, if it does not.
-func (f *Directory) Mark() moved.Mark {
+// Mark returns why the store accepts no changes, if it does not. The error says that nobody can know.
+func (f *Directory) Mark() (moved.Mark, error) {
 	root, err := f.Root()
 	if err != nil {
-		return moved.Mark{}
+		return moved.Mark{}, err
 	}
 	defer root.Close()
 	text, err := regular.ReadIn(root, MarkName, layout.MaxOwnFile)
-	if err != nil {
-		return moved.Mark{}
+	switch {
+	case regular.Unseen(err):
+		return moved.Mark{}, fmt.Errorf("read %q, which says whether the items have moved: %w", MarkName, rooted.WithoutPath(err))
+	case err != nil:
+		return moved.Mark{}, nil //nolint:nilerr // there is none
 	}
-	return moved.Parse(string(text))
+	return moved.Parse(string(text)), nil
 }
 
 // SetMark records why the store accepts no changes.

@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,8 @@ type Writer struct {
 // prepare makes what the private directory needs, and finishes what was begun.
 func (w *Writer) prepare() error {
 	if !w.despiteMark {
-		if err := w.Mark().Err(); err != nil {
+		mark, err := w.Mark()
+		if err = cmp.Or(err, mark.Err()); err != nil {
 			return err
 		}
 	}
