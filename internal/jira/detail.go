@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/jira/adf"
 	"github.com/copse-dev/copse/internal/remote"
 )
@@ -19,8 +18,8 @@ const maxComments = 20
 // detail adds to an issue what lists do not have. path is that of the issue. Whatever part
 // has a shape other than Jira documents reads as empty.
 func (c *Client) detail(ctx context.Context, path string, w wireIssue, issue *Issue) {
-	issue.Type = cleantext.Line(member(w.Fields.Type, "name"))
-	issue.Priority = cleantext.Line(member(w.Fields.Priority, "name"))
+	issue.Type = name(member(w.Fields.Type, "name"))
+	issue.Priority = name(member(w.Fields.Priority, "name"))
 	if parent, ok := refOf(w.Fields.Parent); ok {
 		issue.Parent = &parent
 	}
@@ -40,8 +39,8 @@ func (c *Client) detail(ctx context.Context, path string, w wireIssue, issue *Is
 	}
 	for _, comment := range list.Comments {
 		issue.Comments = append(issue.Comments, Comment{
-			Author:    cleantext.Line(member(comment.Author, "displayName", "name")),
-			CreatedAt: cleantext.Line(text(comment.Created)),
+			Author:    name(member(comment.Author, "displayName", "name")),
+			CreatedAt: name(text(comment.Created)),
 			Text:      strings.TrimSpace(adf.Markdown(comment.Body)),
 		})
 	}
@@ -62,8 +61,8 @@ func refOf(raw json.RawMessage) (Ref, bool) {
 	}
 	json.Unmarshal(raw, &w) //nolint:errcheck // ignore another form
 	ref := Ref{
-		Key: cleantext.Line(member(raw, "key")), Summary: cleantext.Line(text(w.Fields.Summary)),
-		Status: cleantext.Line(member(w.Fields.Status, "name")),
+		Key: name(member(raw, "key")), Summary: name(text(w.Fields.Summary)),
+		Status: name(member(w.Fields.Status, "name")),
 	}
 	return ref, ref.Key != ""
 }
@@ -78,10 +77,10 @@ func linksOf(raw json.RawMessage) []Link {
 	var links []Link
 	for _, l := range list {
 		if ref, ok := refOf(l.Outward); ok {
-			links = append(links, Link{Relation: cleantext.Line(member(l.Type, "outward", "name")), Ref: ref})
+			links = append(links, Link{Relation: name(member(l.Type, "outward", "name")), Ref: ref})
 		}
 		if ref, ok := refOf(l.Inward); ok {
-			links = append(links, Link{Relation: cleantext.Line(member(l.Type, "inward", "name")), Ref: ref})
+			links = append(links, Link{Relation: name(member(l.Type, "inward", "name")), Ref: ref})
 		}
 	}
 	return links

@@ -112,3 +112,30 @@ func TestIssueDetailsAreOptional(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
+
+// No name of an issue is longer than a name can be, and a note counts what a long description lacks.
+func TestLongFields(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 40_000)
+	f := detailed(t, false, 1)
+	f.Users[0].DisplayName = long
+	issue := &f.Issues[len(f.Issues)-3]
+	issue.Wiki, issue.Type, issue.Priority, issue.Links[0].Forward = long, long, long, long
+	f.Issues[len(f.Issues)-2].Summary = long
+	_, client := jiraOf(t, f)
+	got, err := client.Issue(t.Context(), "A-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, name := range map[string]string{
+		"type": got.Type, "priority": got.Priority, "relation": got.Links[0].Relation, "parent": got.Parent.Summary, "author": got.Comments[0].Author,
+	} {
+		if n := len([]rune(name)); n != 300 {
+			t.Errorf("the %s has %d characters", what, n)
+		}
+	}
+	const note = "the description is cut; it has 7234 more characters"
+	if n := len([]rune(got.Description)); n != 32_767 || len(got.Notes) != 1 || got.Notes[0] != note {
+		t.Errorf("the description has %d characters; notes %q", n, got.Notes)
+	}
+}

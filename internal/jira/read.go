@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/jira/adf"
@@ -72,14 +73,23 @@ type wireIssue struct {
 }
 
 func (w wireIssue) issue() Issue {
-	return Issue{
-		Key:         cleantext.Line(w.Key),
-		Summary:     cleantext.Cut(cleantext.Line(text(w.Fields.Summary)), maxName),
-		Description: cleantext.Cut(strings.TrimSpace(adf.Markdown(w.Fields.Description)), maxDescription),
-		Status:      cleantext.Cut(cleantext.Line(member(w.Fields.Status, "name")), maxName),
-		Assignee:    cleantext.Cut(cleantext.Line(member(w.Fields.Assignee, "displayName", "name")), maxName),
+	issue := Issue{
+		Key:      name(w.Key),
+		Summary:  name(text(w.Fields.Summary)),
+		Status:   name(member(w.Fields.Status, "name")),
+		Assignee: name(member(w.Fields.Assignee, "displayName", "name")),
 	}
+	description := strings.TrimSpace(adf.Markdown(w.Fields.Description))
+	issue.Description = cleantext.Cut(description, maxDescription)
+	if issue.Description != description {
+		more := utf8.RuneCountInString(description) - (utf8.RuneCountInString(issue.Description) - 1) // without its "…"
+		issue.Notes = append(issue.Notes, "the description is cut; it has "+cleantext.Count(more, "more character"))
+	}
+	return issue
 }
+
+// name returns a summary or a name as one line with a limited length.
+func name(s string) string { return cleantext.Cut(cleantext.Line(s), maxName) }
 
 // text returns the JSON string raw, or "".
 func text(raw json.RawMessage) string {
