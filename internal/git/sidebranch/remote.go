@@ -133,6 +133,7 @@ type side struct {
 	address  string
 	settings []string // options of git itself
 	options  []string
+	env      []string
 	guards   []program.Guard
 }
 
@@ -155,7 +156,11 @@ func (b *Branch) side(ctx context.Context, address, option, name string) (side, 
 		if m := scheme.Get().FindString(address); m != "" {
 			address = strings.ToLower(m) + address[len(m):] // git allows protocols by their lower case
 		}
-		return side{address: address, settings: b.redirects(ctx, address)}, nil
+		bare, options, env, err := withoutPassword(address)
+		if err != nil {
+			return side{}, err
+		}
+		return side{address: bare, settings: append(b.redirects(ctx, bare), options...), env: env}, nil
 	}
 	other, err := b.other(ctx, address)
 	if err != nil {
@@ -259,7 +264,7 @@ func (b *Branch) Fetch(ctx context.Context, from Remote) (Commit, error) {
 // announced returns the commit of the branch at the other side, empty if there is none.
 func (b *Branch) announced(ctx context.Context, other side) (Commit, error) {
 	args := slices.Concat(other.settings, []string{"ls-remote", "--quiet"}, other.options, []string{"--", other.address, b.ref})
-	out, err := b.run(ctx, transfer, nil, args, other.guards...)
+	out, err := b.run(ctx, transfer, nil, args, other)
 	if err != nil {
 		return "", &UnreachableError{"reach", err}
 	}
@@ -288,7 +293,7 @@ func (b *Branch) receive(ctx context.Context, other side, tip Commit) error {
 		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules",
 		"--no-show-forced-updates", "--refmap=",
 	}, other.options, []string{"--", other.address, b.ref})
-	res, err := b.result(ctx, transfer, nil, args, other.guards...)
+	res, err := b.result(ctx, transfer, nil, args, other)
 	if err == nil && says(string(res.Stderr), "shallow roots are not allowed", "shallow update not allowed") {
 		err = errors.New("it is a shallow clone, without the history of the branch; run `git fetch --unshallow` there, or sync with the remote of that clone")
 	}
@@ -368,7 +373,7 @@ func (b *Branch) push(ctx context.Context, other side, commit, from Commit) (sai
 		"push", "--quiet", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no",
 		"--force-with-lease=" + b.ref + ":" + string(from),
 	}, other.options, []string{"--", other.address, string(commit) + ":" + b.ref})
-	out, err := b.run(ctx, transfer, nil, args, other.guards...)
+	out, err := b.run(ctx, transfer, nil, args, other)
 	said = string(out)
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
 		said += exit.Stderr

@@ -127,7 +127,7 @@ const (
 
 // git runs git without the repository's configuration.
 func (b *Branch) git(ctx context.Context, input []byte, args ...string) ([]byte, error) {
-	return b.run(ctx, limits{localTime, maxOutput}, input, args)
+	return b.run(ctx, limits{localTime, maxOutput}, input, args, side{})
 }
 
 // limits are the limits of one run of git: its time, and its output in bytes.
@@ -140,15 +140,15 @@ type limits struct {
 var transfer = limits{transferTime, maxSaid}
 
 // run returns the output of result.
-func (b *Branch) run(ctx context.Context, limit limits, input []byte, args []string, others ...program.Guard) ([]byte, error) {
-	res, err := b.result(ctx, limit, input, args, others...)
+func (b *Branch) run(ctx context.Context, limit limits, input []byte, args []string, other side) ([]byte, error) {
+	res, err := b.result(ctx, limit, input, args, other)
 	return res.Stdout, err
 }
 
-// result runs git without the repository's configuration. Others are the guards of further
-// repositories that it reads.
-func (b *Branch) result(ctx context.Context, limit limits, input []byte, args []string, others ...program.Guard) (xec.Result, error) {
-	guards := append([]program.Guard{b.repo.Guard()}, others...)
+// result runs git without the repository's configuration, for a transfer with the environment and the
+// guards of the other side.
+func (b *Branch) result(ctx context.Context, limit limits, input []byte, args []string, other side) (xec.Result, error) {
+	guards := append([]program.Guard{b.repo.Guard()}, other.guards...)
 	for _, g := range guards {
 		// Settings have no effect without the configuration, but git must not wait for a file.
 		if _, err := g.Settings(ctx); err != nil {
@@ -162,7 +162,7 @@ func (b *Branch) result(ctx context.Context, limit limits, input []byte, args []
 		"GIT_OBJECT_DIRECTORY="+filepath.Join(b.repo.CommonDir(), "objects"),
 		"GIT_INDEX_FILE="+filepath.Join(b.own.Path, "index"),
 		"GIT_ALLOW_PROTOCOL=file:http:https:ssh",
-	)
+	).With(other.env...)
 	res, err := xec.Run(ctx, xec.Command{
 		Name: "git", Args: append([]string{"--no-pager"}, args...), Dir: b.repo.dir(), Env: env,
 		Stdin: input, Timeout: limit.time, MaxOutput: limit.output, Whole: true, MaxMemory: maxMemory,
