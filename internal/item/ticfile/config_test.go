@@ -63,7 +63,7 @@ func TestSmallConfig(t *testing.T) {
 // No change makes a configuration that cannot be read.
 func TestListsStayReadable(t *testing.T) {
 	t.Parallel()
-	text := "types: [a]\nstatuses: [b]\niterations:" + strings.Repeat("\n  - b", 10_000)
+	text := "types:\n  - a\nstatuses:\n  - b\niterations:" + strings.Repeat("\n  - b", 10_000)
 	c, err := ticfile.ParseConfig(text + "\n")
 	if err != nil {
 		t.Fatal(err)
