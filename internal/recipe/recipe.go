@@ -184,13 +184,17 @@ const maxShown = 60
 func (e *SplicedError) Error() string {
 	name := e.Parameter.Name
 	change := fmt.Sprintf("write {{quote(%s)}} outside quotation marks, or add \"set positional-arguments\" and use \"$%d\"", name, e.Position)
-	if strings.HasSuffix(e.Parameter.Spliced, splice.ReadAgain) {
+	reason, advice, ok := strings.Cut(e.Parameter.Spliced, "; ")
+	if ok {
+		change = advice
+	}
+	if strings.HasSuffix(reason, splice.ReadAgain) {
 		change = "name the other recipe as a dependency, as in \"recipe x: (other x)\", or run its commands without eval"
 	}
 	return fmt.Sprintf("%s: the argument %q is refused, because it could run other commands: %s becomes part of a script (%s). "+
 		"Such an argument can contain only letters, digits, and -_./:=,@+. "+
 		"To allow any argument, change the justfile: %s",
-		e.Recipe, cleantext.Cut(cleantext.Line(e.Argument), maxShown), name, e.Parameter.Spliced, change)
+		e.Recipe, cleantext.Cut(cleantext.Line(e.Argument), maxShown), name, reason, change)
 }
 
 func (r Recipe) hasOptions() bool {

@@ -353,6 +353,8 @@ safe a:
   @echo {{quote(a)}}
 calls a:
   @just raw {{quote(a)}}
+inside a:
+  @tool {{quote('b ' + a)}}
 [arg('a', long='name')]
 option a b='':
   @echo {{a}} {{quote(b)}}
@@ -371,6 +373,9 @@ option a b='':
 		{recipe.Call{Name: "calls", Args: []string{"; x"}}, `error: calls: the argument "; x" is refused, because it could run other commands: a becomes part of a script ` +
 			"(the recipe passes it to just, eval, or sh -c, which can read it as code again). Such an argument can contain only letters, digits, and -_./:=,@+. " +
 			`To allow any argument, change the justfile: name the other recipe as a dependency, as in "recipe x: (other x)", or run its commands without eval`},
+		{recipe.Call{Name: "inside", Args: []string{"; x"}}, `error: inside: the argument "; x" is refused, because it could run other commands: a becomes part of a script ` +
+			"(the recipe passes it to a program that can evaluate it: inside a longer text, without quotation marks, after an option such as -c or --exec, or as the command to run). " +
+			"Such an argument can contain only letters, digits, and -_./:=,@+. To allow any argument, change the justfile: pass it as a word of its own"},
 		{recipe.Call{Name: "option", Args: []string{"--name", "x"}}, "x \n"},
 	} {
 		if got := run(t, j, tt.call); got != tt.want {

@@ -18,8 +18,11 @@ func (s *script) arithmetic(n syntax.Node) {
 // value of such a variable can be the name of any other.
 func (s *script) names(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
-		if lit, ok := n.(*syntax.Lit); ok {
-			s.named(lit.Value)
+		switch n := n.(type) {
+		case *syntax.ParamExp:
+			return !n.Length // a number, whatever the name
+		case *syntax.Lit:
+			s.named(n.Value)
 		}
 		return true
 	})

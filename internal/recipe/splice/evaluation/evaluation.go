@@ -239,6 +239,9 @@ func (s *script) declaration(n *syntax.DeclClause) {
 // call examines a command with its arguments.
 func (s *script) call(command []*syntax.Word, around []syntax.Node) {
 	name, literal := words.Text(command[0])
+	if s.editor(command[0]) {
+		name, literal = "vi", true
+	}
 	base, args := path.Base(name), command[1:]
 	own := base
 	if strings.Contains(name, "/") && !strings.HasPrefix(name, "/") {
@@ -262,6 +265,9 @@ func (s *script) call(command []*syntax.Word, around []syntax.Node) {
 		s.interpreter(base, args, around)
 	case base == "command" && strings.EqualFold(words.First(args), "-v"): // prints what the others are
 	case s.functions[name]: // the values get into variables
+	case base == "read" && !s.other:
+		s.content(nodes(words.WithoutPrompt(args))...)
+		s.elements(args)
 	case programs.Names(base), s.other && (programs.Counts(base) || base == "set" && strings.HasSuffix(words.First(args), "A")):
 		s.content(nodes(args)...)
 		s.elements(args)

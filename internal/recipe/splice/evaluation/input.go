@@ -14,10 +14,12 @@ import (
 // printers print variables that they do not name.
 var printers = []string{"set", "export", "declare", "typeset", "local", "readonly"}
 
-// mentionsEnvironment reports whether a word is, or names, what prints the environment.
+// mentionsEnvironment reports whether a word is, or names, what prints the environment. A file such as
+// .env does not.
 func mentionsEnvironment(w *syntax.Word) bool {
 	text, _ := words.Text(w)
-	return strings.Contains(strings.ToLower(text), "env")
+	file := strings.HasPrefix(path.Base(text), ".env") && words.Plain(w)
+	return strings.Contains(strings.ToLower(text), "env") && !file
 }
 
 // unknownFile is the name of a file that a variable has.
@@ -58,6 +60,9 @@ func (s *script) input(around []syntax.Node) (in contents) {
 		switch above := above.(type) {
 		case *syntax.Stmt:
 			for _, r := range above.Redirs {
+				if i+1 < len(around) && around[i+1] == syntax.Node(r) {
+					continue // the command prints it
+				}
 				if slices.Contains([]syntax.RedirOperator{syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc}, r.Op) {
 					in.add(s.output(r))
 				}

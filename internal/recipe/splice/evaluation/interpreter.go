@@ -15,7 +15,11 @@ import (
 func (s *script) interpreter(base string, args []*syntax.Word, around []syntax.Node) {
 	base = programs.Interpreter(base)
 	if programs.Reads(base) {
-		s.content(nodes(args)...)
+		for i, arg := range args {
+			if !programs.Edits(base) || !names(arg) || i > 0 && !names(args[i-1]) {
+				s.content(arg)
+			}
+		}
 		s.evaluator(args, around)
 		return
 	}
@@ -50,6 +54,23 @@ func (s *script) interpreter(base string, args []*syntax.Word, around []syntax.N
 		name := path.Base(found.programs[len(found.programs)-1])
 		s.arguments(name, programs.Lookup(name, ""), args[found.rest:], around)
 	}
+}
+
+// editor reports whether a command is the user's editor, which no value of a parameter is a part of.
+func (s *script) editor(w *syntax.Word) bool {
+	is := false
+	syntax.Walk(w, func(n syntax.Node) bool {
+		p, ok := n.(*syntax.ParamExp)
+		is = is || ok && p.Param != nil && (p.Param.Value == "EDITOR" || p.Param.Value == "VISUAL")
+		return true
+	})
+	return is && words.Lead(w) == "" && s.holds(w).none()
+}
+
+// names reports whether a word begins as the name of a file does.
+func names(w *syntax.Word) bool {
+	lead := words.Lead(w)
+	return lead != "" && lead[0] != '-' && lead[0] != '+' && words.Single(w) && words.Plain(w)
 }
 
 // fromOption reports whether a word has the option -c of a shell.

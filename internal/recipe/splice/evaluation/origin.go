@@ -70,7 +70,12 @@ func (s *script) holds(nodes ...syntax.Node) (c contents) {
 	for _, n := range nodes {
 		syntax.Walk(n, func(n syntax.Node) bool {
 			switch n := n.(type) {
-			case *syntax.CmdSubst, *syntax.ProcSubst:
+			case *syntax.CmdSubst:
+				if !counts(n) {
+					c.add(s.output(n))
+				}
+				return false
+			case *syntax.ProcSubst:
 				c.add(s.output(n))
 				return false
 			case *syntax.ParamExp:
@@ -84,6 +89,23 @@ func (s *script) holds(nodes ...syntax.Node) (c contents) {
 		})
 	}
 	return c
+}
+
+// counts reports whether a command only prints numbers: wc without the names of files.
+func counts(n *syntax.CmdSubst) bool {
+	if len(n.Stmts) != 1 {
+		return false
+	}
+	last := n.Stmts[0]
+	for {
+		pipe, ok := last.Cmd.(*syntax.BinaryCmd)
+		if !ok || !isPipe(pipe) {
+			break
+		}
+		last = pipe.Y
+	}
+	call, ok := last.Cmd.(*syntax.CallExpr)
+	return ok && len(call.Args) == 2 && call.Args[0].Lit() == "wc" && strings.HasPrefix(call.Args[1].Lit(), "-")
 }
 
 func (s *script) expansion(p *syntax.ParamExp) contents {
@@ -188,7 +210,7 @@ func (s *script) letters(name string, value syntax.Node) {
 		case *syntax.CmdSubst, *syntax.ArithmExp:
 			return false
 		case *syntax.ParamExp:
-			return !n.Length
+			return !n.Length && (n.Param == nil || !slices.Contains(harmless, n.Param.Value))
 		case *syntax.Lit:
 			s.origins.lettered[name] = s.origins.lettered[name] || strings.ContainsFunc(n.Value, words.Letter)
 		case *syntax.SglQuoted:
@@ -229,12 +251,15 @@ func (s *script) command(n syntax.Node) (is bool) {
 // setsByName calls set for the variables whose names are arguments of a builtin command.
 func (s *script) setsByName(n *syntax.CallExpr, set func(string, contents)) {
 	names := constants(n.Args)
+	if len(names) > 0 && names[0] == "read" && !s.other {
+		names = append(names[:1], constants(words.WithoutPrompt(n.Args[1:]))...)
+	}
 	if len(names) == 0 {
 		return
 	}
 	switch names[0] {
 	case "", "eval":
-		s.origins.unclear = true
+		s.origins.unclear = s.origins.unclear || names[0] != "" || !s.editor(n.Args[0])
 	case "cd", "pushd":
 		for _, name := range []string{"PWD", "OLDPWD", "DIRSTACK"} {
 			s.origins.lettered[name] = true

@@ -16,9 +16,30 @@ import (
 func (s *script) program(name string, args []*syntax.Word, around []syntax.Node) {
 	p := programs.Lookup(name, words.Subcommand(args))
 	data := p.Input || p.Needs > 0 && slices.ContainsFunc(args, readsData)
+	if name == "xargs" { // the input becomes words of the command
+		if data = programs.Lookup(command(p, args), "").Words; !data {
+			s.evaluates(s.input(around), evaluated)
+		}
+	}
 	if !s.arguments(name, p, args, around) && !data {
 		s.evaluates(s.input(beforeReading(around)), composed)
 	}
+}
+
+// command returns the name of the command that xargs runs, and "" if it is not a constant.
+func command(p programs.Program, args []*syntax.Word) string {
+	at := position{program: p, needs: p.Needs}
+	for _, arg := range args {
+		text, literal := words.Text(arg)
+		switch {
+		case !literal:
+			return ""
+		case at.operand(text):
+			return text
+		}
+		at.pass("", text, strings.HasPrefix(text, "-"))
+	}
+	return "echo"
 }
 
 // readsData reports whether a word is the name of a program that does not evaluate its input.
@@ -80,7 +101,7 @@ func (s *script) arguments(name string, p programs.Program, args []*syntax.Word,
 			s.call(rest, around)
 			return true
 		case option, p.Finds:
-		case programs.Evaluates(inner), programs.Interprets(inner):
+		case programs.Runs(name, inner), programs.Evaluates(inner) && p.TakesCommand(at.option, false):
 			s.call(args[i:], around)
 			if !at.program.Valued(at.option) {
 				return true

@@ -31,6 +31,7 @@ type Options struct {
 	Opens    string // are flags that make the program open the other arguments as commands
 	files    string // are among programs, and have its file as the value
 	data     string // are among values, which are data for the program
+	runner   string // makes the other arguments names of files
 	Anywhere bool   // options can follow the other arguments
 	Ends     bool   // the program ends the options
 	Text     bool   // an argument that is the program is its text, and not a file
@@ -50,7 +51,7 @@ func Known(base string) Options {
 	case "python", "pypy":
 		return Options{flags: "bBdEhiIOPqRsStuvVx", values: "WX", programs: "cm", files: "m", Ends: true}
 	case "node", "nodejs":
-		return Options{flags: "civh", values: "rC", programs: "ep"}
+		return Options{flags: "civh", values: "rC", programs: "ep", runner: "--test"}
 	case "deno":
 		return Options{flags: "Aq", values: "c"}
 	case "php":
@@ -85,6 +86,9 @@ func Interprets(base string) bool {
 // Reads reports whether an interpreter runs its input, and any of its arguments.
 func Reads(base string) bool { return base == "sqlite" || slices.Contains(readers, base) }
 
+// Edits reports whether an interpreter is an editor, which opens the files that its arguments name.
+func Edits(base string) bool { return base == "vi" || base == "vim" || base == "nvim" }
+
 // IsData reports whether an option has data as its value, which the program gets.
 func (o Options) IsData(option string) bool {
 	return len(option) > 1 && option[0] == '-' && strings.IndexByte(o.data, option[1]) >= 0
@@ -103,6 +107,9 @@ type Meaning struct {
 
 // Read returns the meaning of an option.
 func (o Options) Read(text string) (m Meaning) {
+	if text == o.runner && text != "" {
+		return Meaning{Program: true, File: true}
+	}
 	if strings.HasPrefix(text, "--") {
 		own := slices.ContainsFunc([]string{"--no-", "--allow-", "--deny-"}, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 		m.Doubt = text != "--" && !strings.Contains(text, "=") && !own

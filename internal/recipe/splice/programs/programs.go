@@ -41,7 +41,7 @@ var (
 	// wrappers run another command, which is one of their arguments.
 	wrappers = []string{
 		"command", "builtin", "exec", "time", "noglob", "nocorrect", "busybox", "nohup", "env", "sudo", "doas", "nice", "ionice", "setsid", "stdbuf", "timeout", "chroot", "xvfb-run", "caffeinate",
-		"nix-shell", "flatpak", "npx", "pnpx", "bunx", "uvx",
+		"nix-shell", "flatpak", "npx", "pnpx", "bunx", "uvx", "xargs",
 	}
 	// containers have the commands run and exec, before whose command is the name of a container.
 	containers = []string{"docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc", "lxc", "incus"}
@@ -59,6 +59,8 @@ var (
 	ownCommands = []string{"cargo", "go", "npm", "pnpm", "yarn", "dotnet", "swift", "flutter", "dart", "zig", "cabal", "gradle", "gradlew", "mix"}
 	// direct run the command after their command exec, with no other word before it.
 	direct = []string{"bundle", "npm", "pnpm", "yarn", "mise", "opam", "stack", "cabal", "dune", "rye", "hatch", "op", "doppler", "dotenvx"}
+	// agents take a text for a model after their commands run and exec.
+	agents = []string{"codex", "opencode", "goose", "cursor-agent"}
 	// runWords are words after which a program can run another one.
 	runWords = []string{"run", "x", "dlx", "foreach", "eval", "runner", "shell", "ssh"}
 	// commandParts are the parts in the names of options that take a command.
@@ -72,6 +74,7 @@ var (
 		"--prefix", "--profile", "--project", "--project-name", "--publish", "--python", "--service", "--tmpfs", "--ulimit", "--user", "--volume", "--with", "--workdir",
 	}
 	wrapperValued = []string{"-u", "-g", "-C", "-a", "-k", "--user", "--group", "--signal", "--kill-after", "--adjustment", "--chdir", "--unset"}
+	xargsValued   = []string{"-I", "-J", "-R", "-S", "-n", "-P", "-L", "-d", "-s", "-E", "-a", "--max-args", "--max-procs", "--max-lines", "--delimiter", "--arg-file"}
 	// gitCommands and hubCommands are those of git, and of the programs for forges, without those that
 	// run commands or store settings.
 	gitCommands = []string{
@@ -88,8 +91,11 @@ func Lookup(name, subcommand string) Program {
 		return Program{Texts: true, Words: true, Input: true, letters: "ceEx"}
 	case slices.Contains(wrappers, name):
 		p := Program{Needs: 1, valued: wrapperValued}
-		if name == "env" {
+		switch name {
+		case "env":
 			p.commands = "S"
+		case "xargs":
+			p.valued = xargsValued
 		}
 		return p
 	}
@@ -126,6 +132,10 @@ func Lookup(name, subcommand string) Program {
 		return Program{Input: true, letters: "ceE"}
 	case "pytest":
 		return Program{letters: "ceEx"}
+	case "latexmk":
+		return Program{letters: "c"}
+	case "yt-dlp", "youtube-dl":
+		return Program{letters: "x"}
 	case "tar":
 		return Program{letters: "cx", commands: "IF"}
 	case "cc", "gcc", "clang", "c++", "g++", "clang++":
@@ -147,6 +157,9 @@ func Lookup(name, subcommand string) Program {
 func CommandAfter(program, text string) int {
 	if slices.Contains([]string{".js", ".mjs", ".cjs", ".ts", ".py", ".rb", ".php", ".pl", ".sh"}, path.Ext(program)) {
 		return 0 // the project's own
+	}
+	if slices.Contains(agents, program) {
+		return 0
 	}
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("-_:", r) }) {
 		switch {

@@ -14,9 +14,11 @@ var (
 	}
 	// evaluators are programs that evaluate any argument.
 	evaluators = []string{
-		"xargs", "parallel", "watch", "ssh", "su", "make", "gmake", "just", "script", "expect", "at", "batch", "crontab", "entr", "tmux", "screen",
+		"parallel", "watch", "ssh", "su", "make", "gmake", "just", "script", "expect", "at", "batch", "crontab", "entr", "tmux", "screen",
 		"split", "hyperfine", "concurrently", "watchexec", "nodemon", "mprocs", "pueue", "ansible", "salt", "fab", "pdsh", "zmv", "zargs",
 	}
+	// verbs are evaluators whose names are usual commands of other programs.
+	verbs = []string{"watch", "script", "at", "batch", "split", "screen", "expect"}
 	// namers evaluate the names of variables among their arguments, and set variables.
 	namers = []string{"read", "unset", "mapfile", "readarray", "getopts", "wait"}
 	// arithmetic are builtins that evaluate numbers as arithmetic expressions in ksh or zsh.
@@ -59,3 +61,9 @@ func Includes(name string) bool { return name == "make" || name == "gmake" || na
 
 // Evaluates reports whether a program evaluates any argument.
 func Evaluates(name string) bool { return slices.Contains(evaluators, name) }
+
+// Runs reports whether a word in the arguments of a program is another one that evaluates, or can run,
+// its own arguments. The command watch of cargo does, too.
+func Runs(program, word string) bool {
+	return Interprets(word) || Evaluates(word) && (program == "cargo" || !slices.Contains(verbs, word))
+}

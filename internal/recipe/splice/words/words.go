@@ -100,15 +100,23 @@ func Plain(w *syntax.Word) bool {
 		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
 			return false
 		case *syntax.ParamExp:
-			// The name is not a text; a word for another value can be one.
-			if n.Exp != nil && n.Exp.Word != nil {
+			// Neither the name nor a pattern is a text; a word for another value can be one.
+			if n.Exp != nil && n.Exp.Word != nil && !removes(n.Exp.Op) {
 				is = is && Plain(n.Exp.Word)
+			}
+			if n.Repl != nil && n.Repl.With != nil {
+				is = is && Plain(n.Repl.With)
 			}
 			return false
 		}
 		return true
 	})
 	return is
+}
+
+// removes reports whether an expansion only removes what its pattern matches.
+func removes(op syntax.ParExpOperator) bool {
+	return slices.Contains([]syntax.ParExpOperator{syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix}, op)
 }
 
 // Single reports whether the shell does not split a word into several.
@@ -179,6 +187,20 @@ func Quoted(w *syntax.Word) bool {
 		}
 	}
 	return true
+}
+
+// WithoutPrompt returns the arguments of read without the prompt.
+func WithoutPrompt(args []*syntax.Word) []*syntax.Word {
+	for i, arg := range args {
+		text, literal := Text(arg)
+		switch {
+		case !literal || !strings.HasPrefix(text, "-"):
+			return args
+		case strings.HasSuffix(text, "p") && i+1 < len(args):
+			return slices.Concat(args[:i], args[i+2:])
+		}
+	}
+	return args
 }
 
 // Letter reports whether the name of a variable can begin with a character.
