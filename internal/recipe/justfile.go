@@ -87,11 +87,18 @@ func New(root string, env xec.Env, journal *Journal, o Options) *Justfile {
 }
 
 // named returns a variable of the environment with its own name as its value: x'$TOKEN' in a
-// justfile shows what it would insert and not the value. The variables that just and the system
-// need keep their values.
+// justfile shows what it would insert and not the value. The variables that just, the system, and a
+// version manager whose shim just is need keep their values.
 func named(name, variable string) string {
-	switch upper := strings.ToUpper(name); upper {
-	case "PATH", "HOME", "USERPROFILE", "TMPDIR", "TMP", "TEMP", "SYSTEMROOT", "SYSTEMDRIVE", "PATHEXT", "LANG", "XDG_RUNTIME_DIR":
+	upper := strings.ToUpper(name)
+	switch upper {
+	case "PATH", "HOME", "USERPROFILE", "TMPDIR", "TMP", "TEMP", "SYSTEMROOT", "SYSTEMDRIVE", "PATHEXT", "LANG", "XDG_RUNTIME_DIR",
+		"XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME":
+		return variable
+	}
+	contains := func(part string) bool { return strings.Contains(upper, part) }
+	begins := func(part string) bool { return strings.HasPrefix(upper, part) }
+	if slices.ContainsFunc([]string{"MISE_", "ASDF_", "PROTO_", "VOLTA_"}, begins) && !slices.ContainsFunc([]string{"TOKEN", "KEY", "PASS", "SECRET"}, contains) {
 		return variable
 	}
 	return name + "=$" + name
@@ -237,7 +244,7 @@ func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string)
 		return nil, err
 	}
 	res, err := xec.Run(ctx, xec.Command{
-		Name: "just", Dir: j.root, Env: j.names, Timeout: dumpTimeout, MaxOutput: 32 << 20, MaxMemory: dumpMemory, MaxProcessor: dumpProcessor,
+		Name: "just", Env: j.names, Timeout: dumpTimeout, MaxOutput: 32 << 20, MaxMemory: dumpMemory, MaxProcessor: dumpProcessor,
 		Args: []string{"--justfile", filepath.Join(dir, name), "--working-directory", dir, "--color", "never", "--dump", "--dump-format", "json"},
 	})
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {

@@ -2,6 +2,7 @@ package xec
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,6 +88,18 @@ func (e Env) LookPath(name string) (string, error) {
 		}
 	}
 	return "", ErrNotInstalled
+}
+
+// neutral returns a directory whose files only the user decides: the home directory, or the root of the
+// file system if there is none.
+func (e Env) neutral() string {
+	for _, name := range []string{"HOME", "USERPROFILE"} {
+		dir := e.Get(name)
+		if info, err := os.Stat(dir); err == nil && info.IsDir() && filepath.IsAbs(dir) {
+			return dir
+		}
+	}
+	return filepath.VolumeName(e.Get("SYSTEMROOT")) + string(filepath.Separator)
 }
 
 // cut splits "KEY=value". The key of Windows' "=C:=C:\dir" entries begins with

@@ -17,6 +17,8 @@
 //   - the program sees only the given environment and nothing of this
 //     process's own, and is looked up in that environment's PATH;
 //   - it gets no terminal, and no standard input except the caller's;
+//   - without a working directory, it starts in the user's home directory: a shim of a version manager
+//     chooses the program by the files of the directory in which it starts, and its parents;
 //   - on Windows, a batch file gets no argument that the command interpreter evaluates.
 //
 // A program that ended with a status other than 0 is an [*ExitError]; a missing
@@ -59,7 +61,8 @@ type Command struct {
 	// Name is looked up in the PATH of Env, or is an absolute path.
 	Name string
 	Args []string
-	// Dir is the working directory; empty is this process's own.
+	// Dir is the working directory. Without one, [Run] uses a directory that no repository fills, and
+	// the others that of this process.
 	Dir string
 	// Env is the complete environment.
 	Env Env
@@ -110,7 +113,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 
 	cmd := exec.CommandContext(limited, found.path)
 	cmd.Args, cmd.Env = found.argv, found.env
-	cmd.Dir = c.Dir
+	cmd.Dir = cmp.Or(c.Dir, c.Env.neutral())
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if len(c.Stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(c.Stdin)

@@ -205,6 +205,18 @@ func TestRunDirAndStdin(t *testing.T) {
 		t.Errorf("working folder is %q, want %q (error %v)", got, dir, err)
 	}
 
+	// Without one, the program does not start where this process works.
+	for _, home := range []string{dir, "relative", filepath.Join(dir, "missing")} {
+		c.Dir, c.Env = "", c.Env.With("HOME="+home, "USERPROFILE="+home)
+		want := dir
+		if home != dir {
+			want = string(filepath.Separator)
+		}
+		if res, err = xec.Run(t.Context(), c); err != nil || !strings.HasSuffix(strings.TrimSpace(string(res.Stdout)), want) || home != dir && len(res.Stdout) > 5 {
+			t.Errorf("HOME=%s: working directory is %q (error %v)", home, res.Stdout, err)
+		}
+	}
+
 	c.Dir = filepath.Join(dir, "missing")
 	if _, err := xec.Run(t.Context(), c); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), c.Dir) {
 		t.Errorf("missing folder: error is %v, want one that names it", err)

@@ -122,8 +122,9 @@ func (g Git) run(ctx context.Context, input []byte, args []string) (out, stderr 
 	if err != nil {
 		return nil, nil, err
 	}
-	line := make([]string, 0, 1+2*(len(g.settings)+len(own))+len(args))
-	line = append(line, "--no-pager")
+	line := make([]string, 0, 3+2*(len(g.settings)+len(own))+len(args))
+	// Git itself enters the directory: package xec says why it does not start there.
+	line = append(line, "-C", g.dir, "--no-pager")
 	for _, settings := range [][]string{g.settings, own} {
 		for _, s := range settings {
 			line = append(line, "-c", s)
@@ -132,7 +133,7 @@ func (g Git) run(ctx context.Context, input []byte, args []string) (out, stderr 
 	ctx, stop := Guarded(ctx, g.guard)
 	defer stop()
 	res, err := xec.Run(ctx, xec.Command{
-		Name: "git", Args: append(line, args...), Dir: g.dir, Env: g.env,
+		Name: "git", Args: append(line, args...), Env: g.env,
 		Timeout: timeout, MaxOutput: g.maxOutput, Whole: true, MaxMemory: maxMemory, Stdin: input,
 	})
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {

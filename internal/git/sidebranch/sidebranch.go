@@ -164,7 +164,7 @@ func (b *Branch) result(ctx context.Context, limit limits, input []byte, args []
 		"GIT_ALLOW_PROTOCOL=file:http:https:ssh",
 	).With(other.env...)
 	res, err := xec.Run(ctx, xec.Command{
-		Name: "git", Args: append([]string{"--no-pager"}, args...), Dir: b.repo.dir(), Env: env,
+		Name: "git", Args: append([]string{"--no-pager"}, args...), Env: env,
 		Stdin: input, Timeout: limit.time, MaxOutput: limit.output, Whole: true, MaxMemory: maxMemory,
 	})
 	if err == nil && res.Truncated {

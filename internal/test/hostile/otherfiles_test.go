@@ -1,8 +1,10 @@
 package hostile
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -216,6 +218,20 @@ func otherFiles() []vector {
 			{name: "PATH with a relative entry", control: "PATH=node_modules/.bin; git status", plant: func(r *repo) {
 				plantNames(r, "node_modules/.bin")
 				r.extra = append(r.extra, "PATH=node_modules/.bin"+string(os.PathListSeparator)+r.lab.path())
+			}},
+			// A shim on the PATH is the user's, but chooses the program by files of the working directory.
+			{name: "shims of a version manager", control: "git status", byName: true, plant: func(r *repo) {
+				for _, name := range names {
+					r.program("evil/" + name)
+					real, err := exec.LookPath(name)
+					if name != "git" && name != "just" && name != "gh" || err != nil && name != "gh" {
+						continue
+					}
+					r.outside("shims/"+name, "#!/bin/sh\ndir=$PWD\nwhile [ \"$dir\" != / ]; do\n[ -x \"$dir/evil/"+name+"\" ] && exec \"$dir/evil/"+name+"\" \"$@\"\n"+
+						"dir=${dir%/*}; dir=${dir:-/}\ndone\nexec "+cmp.Or(real, "false")+" \"$@\"\n")
+				}
+				r.do("chmod +x ../shims/*")
+				r.extra = append(r.extra, "GH_TOKEN=", "GITHUB_TOKEN=", "PATH="+r.path("shims")+string(os.PathListSeparator)+r.lab.path())
 			}},
 			{name: ".copse.yml commands.runner", control: "deno", needs: "sh", plant: func(r *repo) {
 				r.file(".copse.yml", "commands:\n  runner: deno\n")
