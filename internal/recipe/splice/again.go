@@ -2,11 +2,11 @@ package splice
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/recipe/splice/evaluation"
+	"github.com/copse-dev/copse/internal/recipe/splice/programs"
 )
 
 // ReadAgain is the reason for a parameter that a recipe protects, but a second reader does not. The
@@ -28,8 +28,8 @@ func (r *recipe) readAgain() {
 		r.passed(r.Body, written)
 		return
 	}
-	// A script in the setting gets the values, too.
-	if shell := r.module.Settings.Shell; shell != nil && posix(shell.Command) && !shell.shell() && r.positional() {
+	// A script in the setting, or a program that joins its arguments, gets the values, too.
+	if r.positional() && !r.module.command().separates() {
 		for _, p := range r.Parameters {
 			r.mark(p.Name, notShell)
 		}
@@ -120,7 +120,7 @@ func (r *recipe) uses(lines [][]any) bool {
 	return r.positional() || len(r.environment()) > 0 || slices.ContainsFunc(lines, func(line []any) bool { return len(r.mentioned(line)) > 0 })
 }
 
-// shellName returns the name of the POSIX shell that runs the recipe, also behind another program such as
+// shellName returns the name of the shell that runs the recipe, also behind another program such as
 // env, and "" if none does.
 func (r *recipe) shellName() string {
 	if r.shells != nil {
@@ -131,7 +131,7 @@ func (r *recipe) shellName() string {
 	return name
 }
 
-func (r *recipe) findShell() string {
+func (r *recipe) findShell() (found string) {
 	if !r.isScript() {
 		return r.module.shellName()
 	}
@@ -144,29 +144,43 @@ func (r *recipe) findShell() string {
 			return shellIn(append([]string{c.Command}, c.Arguments...))
 		}
 	}
-	if len(r.Body) > 0 && strings.HasPrefix(text(r.Body[0]), "#!") {
-		return shellIn(strings.Fields(text(r.Body[0])[2:]))
+	for i, line := range r.Body {
+		words, ok := strings.CutPrefix(text(line), "#!")
+		switch {
+		case i == 0 && !ok:
+			return "sh" // unless a setting that the dump does not have selects another program
+		case !ok:
+			return ""
+		case i == 0:
+			found = shellIn(strings.Fields(words))
+		default: // of nix-shell or nix: the interpreter follows an option
+			fields := strings.Fields(words)
+			if n := slices.IndexFunc(fields, selects); n >= 0 {
+				found = shellIn(fields[n+1 : min(n+2, len(fields))])
+			}
+		}
+		if found != "" {
+			return found
+		}
 	}
-	return "sh" // unless a setting that the dump does not have selects another program
+	return ""
 }
 
-// shellName returns the name of the POSIX shell that runs the lines of recipes, "" if none does.
+// selects reports whether the word after an option of nix-shell or nix is the interpreter of a script.
+func selects(option string) bool { return slices.Contains([]string{"-i", "-c", "--command"}, option) }
+
+// shellName returns the name of the shell that runs the lines of recipes, "" if none does.
 func (m *module) shellName() string {
-	c := m.Settings.Shell
-	if c == nil {
-		if m.shell() {
-			return "sh"
-		}
-		return ""
-	}
+	c := m.command()
 	return shellIn(append([]string{c.Command}, c.Arguments...))
 }
 
-// shellIn returns the name of the first POSIX shell in words, "" if there is none.
+// shellIn returns the name of the first shell in words, without a version, "" if there is none. A script for
+// a shell that is not a POSIX one is refused if it cannot be parsed as one.
 func shellIn(words []string) string {
 	for _, word := range words {
-		if posix(word) {
-			return strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe")
+		if name := base(word); programs.Shell(name) {
+			return strings.TrimRight(name, "0123456789.-")
 		}
 	}
 	return ""

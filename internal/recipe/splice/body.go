@@ -1,7 +1,6 @@
 package splice
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -70,13 +69,7 @@ func (r *recipe) posixScript() bool {
 		return false // a setting that the dump does not have selects the interpreter
 	}
 	words := strings.Fields(shebang)
-	if len(words) > 0 && path.Base(words[0]) == "env" {
-		words = words[1:]
-		for len(words) > 0 && (strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=")) {
-			words = words[1:]
-		}
-	}
-	return len(words) > 0 && command{words[0], words[1:]}.shell()
+	return len(words) > 0 && command{words[0], words[1:]}.behindEnv().shell()
 }
 
 // with returns the command with arguments of a dump.

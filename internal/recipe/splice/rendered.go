@@ -8,23 +8,48 @@ import (
 	"github.com/copse-dev/copse/internal/recipe/splice/evaluation"
 )
 
-// maxAlternatives limits the number of conditional values that one value can choose between.
-const maxAlternatives = 4
+// maxAlternatives limits the number of scripts that the conditional values of one can make.
+const maxAlternatives = 64
 
 // renderer builds the text of a script with known values, and a mark for each other value.
 type renderer struct {
 	recipe *recipe
 	to     strings.Builder
-	// alternative is the number of the value that all conditional expressions have, and most the largest
-	// number that one of them knows.
-	alternative, most int
-	quoted            bool // the value is the argument of quote()
+	// choices are the numbers of the values that the conditional expressions have, in their order, and
+	// counts how many each has. The first made are already in the text.
+	choices, counts []int
+	made            int
+	quoted          bool // the value is the argument of quote()
+}
+
+// choose returns the number of the value that the next of the conditional expressions has.
+func (t *renderer) choose(count int) int {
+	if t.made == len(t.choices) {
+		t.choices = append(t.choices, 0)
+	}
+	t.counts = append(t.counts[:t.made], count)
+	t.made++
+	return t.choices[t.made-1]
+}
+
+// next prepares for the next combination of values, if there is one.
+func (t *renderer) next() bool {
+	for i := t.made - 1; i >= 0; i-- {
+		if t.choices[i]+1 < t.counts[i] {
+			t.choices = t.choices[:i+1]
+			t.choices[i]++
+			t.to.Reset()
+			t.made = 0
+			return true
+		}
+	}
+	return false
 }
 
 // scripts returns the scripts that lines can be. It does not build a text that is too long to parse.
 func (r *recipe) scripts(lines [][]any) (scripts []evaluation.Script, fits bool) {
-	for i, most := 0, 0; i <= most; i++ {
-		text := renderer{recipe: r, alternative: i}
+	text := renderer{recipe: r}
+	for more := true; more; more = text.next() {
 		for _, line := range lines {
 			for _, fragment := range line {
 				if !text.add(fragment) {
@@ -36,7 +61,7 @@ func (r *recipe) scripts(lines [][]any) (scripts []evaluation.Script, fits bool)
 		if r.module.constants.scripts -= text.to.Len(); r.module.constants.scripts < 0 {
 			return nil, false
 		}
-		if most = max(most, text.most); most > maxAlternatives {
+		if len(scripts) == maxAlternatives {
 			return nil, false
 		}
 		scripts = append(scripts, evaluation.Script{
@@ -60,8 +85,14 @@ func (t *renderer) add(e any) bool {
 		switch {
 		case op == "variable":
 			name, _ := variable(e)
-			if known, isConstant, fits := t.recipe.module.constant(name); isConstant && !t.recipe.has(name) {
+			if t.recipe.has(name) {
+				break
+			}
+			if known, isConstant, fits := t.recipe.module.constant(name); isConstant {
 				return fits && t.write(known)
+			}
+			if value := t.recipe.module.Assignments[name].Value; value != nil {
+				return t.in(&recipe{module: t.recipe.module}, value)
 			}
 		case op == "concatenate" || op == "format":
 			return t.all(e[1:])
@@ -82,7 +113,35 @@ func (t *renderer) add(e any) bool {
 	if t.quoted && composed(e) {
 		return t.write(evaluation.Value + " " + evaluation.Value)
 	}
-	return t.write(evaluation.Value)
+	return (t.quoted || !operates(e)) && t.write(evaluation.Value)
+}
+
+// in writes an expression of an assignment, which no parameter is visible to.
+func (t *renderer) in(r *recipe, e any) bool {
+	outside := t.recipe
+	t.recipe = r
+	fits := t.add(e)
+	t.recipe = outside
+	return fits
+}
+
+// operates reports whether the value of an expression can have an operator of the shell, because one of
+// its texts has it. The pattern of a replacement is no such text.
+func operates(e any) bool {
+	switch e := e.(type) {
+	case string:
+		return strings.ContainsAny(e, ";&|<>()\n")
+	case []any:
+		name := callee(e)
+		if len(e) > 0 && e[0] == "evaluate" || name == "shell" || slices.Contains(plain, name) {
+			return false
+		}
+		if strings.HasPrefix(name, "replace") && len(e) == 5 {
+			return operates(e[2]) || operates(e[4])
+		}
+		return slices.ContainsFunc(e, operates)
+	}
+	return false
 }
 
 // composed reports whether an expression can add blanks and the like to a value.
@@ -109,18 +168,14 @@ func (t *renderer) all(parts []any) bool {
 
 // choice writes one of the values of a conditional expression, of which each can be another one.
 func (t *renderer) choice(e []any) bool {
-	for i := range t.alternative + 1 {
-		t.most = max(t.most, i+1)
-		if i == t.alternative {
-			return t.add(e[2])
-		}
-		next, _ := e[3].([]any)
-		if len(next) != 4 || next[0] != "if" {
-			return t.add(e[3])
-		}
-		e = next
+	values := []any{e[2]}
+	next, _ := e[3].([]any)
+	for len(next) == 4 && next[0] == "if" {
+		values, e = append(values, next[2]), next
+		next, _ = e[3].([]any)
 	}
-	return false
+	values = append(values, e[3])
+	return t.made < maxAlternatives && t.add(values[t.choose(len(values))])
 }
 
 // quote writes an expression as one word.

@@ -76,6 +76,39 @@ func (c command) shell() bool {
 	return true
 }
 
+// separates reports whether a program that gets a script and values keeps the values apart from the
+// script: it is a POSIX shell, or another interpreter whose last option takes the script. PowerShell and
+// the command processor of Windows join them.
+func (c command) separates() bool {
+	c = c.behindEnv()
+	if posix(c.Command) || len(c.Arguments) == 0 {
+		return c.shell()
+	}
+	base, last := base(c.Command), c.Arguments[len(c.Arguments)-1]
+	joins := slices.Contains([]string{"pwsh", "powershell", "cmd"}, base)
+	return programs.Interprets(base) && !joins && options.Get().MatchString(last) && strings.ContainsAny(last[len(last)-1:], "ce")
+}
+
+// behindEnv returns the program that env runs, if the command is env.
+func (c command) behindEnv() command {
+	words := append([]string{c.Command}, c.Arguments...)
+	if base(words[0]) == "env" {
+		words = words[1:]
+		for len(words) > 0 && (strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=")) {
+			words = words[1:]
+		}
+	}
+	if len(words) == 0 {
+		return command{}
+	}
+	return command{words[0], words[1:]}
+}
+
+// base returns the name of a program without its directory.
+func base(program string) string {
+	return strings.TrimSuffix(path.Base(strings.ReplaceAll(program, `\`, "/")), ".exe")
+}
+
 // options matches short options, such as -eu and +x.
 var options = lazyregexp.New(`\A[-+][a-zA-Z]+\z`)
 
@@ -155,24 +188,26 @@ func (m *module) each(prefix string, do func(string, *recipe)) {
 	}
 }
 
-// shell reports whether a POSIX shell runs the lines of recipes.
-func (m *module) shell() bool {
+// command returns the program that runs the lines of recipes.
+func (m *module) command() command {
 	s := m.Settings
-	if runtime.GOOS == "windows" {
-		if s.WindowsPowerShell {
-			return false
-		}
-		if s.WindowsShell != nil {
-			return s.WindowsShell.shell()
-		}
+	switch {
+	case runtime.GOOS == "windows" && s.WindowsPowerShell:
+		return command{"powershell.exe", []string{"-NoLogo", "-Command"}}
+	case runtime.GOOS == "windows" && s.WindowsShell != nil:
+		return *s.WindowsShell
+	case s.Shell != nil:
+		return *s.Shell
 	}
-	return s.Shell == nil || s.Shell.shell()
+	return command{"sh", []string{"-cu"}}
 }
+
+// shell reports whether a POSIX shell runs the lines of recipes.
+func (m *module) shell() bool { return m.command().shell() }
 
 // posix reports whether a program is a shell that reads quotation marks as POSIX does.
 func posix(program string) bool {
-	name := strings.TrimSuffix(path.Base(strings.ReplaceAll(program, `\`, "/")), ".exe")
-	return slices.Contains([]string{"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh"}, name)
+	return slices.Contains([]string{"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh"}, base(program))
 }
 
 // analyze returns the spliced parameters of a recipe.

@@ -124,10 +124,10 @@ func (from Script) parse(written Files) (*script, *syntax.File) {
 
 func (s *script) parser() *syntax.Parser {
 	variant := syntax.LangBash
-	switch s.shell {
-	case "zsh":
+	switch {
+	case s.shell == "zsh":
 		variant = syntax.LangZsh
-	case "ksh", "mksh":
+	case strings.HasSuffix(s.shell, "ksh"):
 		variant = syntax.LangMirBSDKorn
 	}
 	return syntax.NewParser(syntax.Variant(variant))
@@ -351,7 +351,7 @@ func (s *script) test(args []*syntax.Word) {
 		switch {
 		case !literal:
 			count++
-			if !words.Quoted(arg) {
+			if !words.Quoted(arg) || words.Many(arg) {
 				s.content(arg) // it can become several words
 			}
 		case text == "-v", text == "-R", text == "-a", text == "-o", s.other && slices.Contains([]string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-t"}, text):

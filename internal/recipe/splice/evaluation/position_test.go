@@ -48,6 +48,7 @@ func TestPositions(t *testing.T) {
 		"ps | grep X | awk '{print $2}' | xargs kill -9": false, "git ls-files | xargs tool X": false, "fd X | xargs tool": true, "fd X | xargs sed -i s/a/b/": true, "fd X | xargs git rm": true,
 		"fd X | xargs -I{} sh -c 'rm {}'": true, "fd a | xargs -n 1 X": true, "fd a | xargs X": true, "fd X | xargs sudo rm": true, "fd X | xargs $a": true, "fd a | xargs ssh X": true,
 		"$EDITOR a/X.md": false, "${EDITOR:-vim} \"a/$1\"": false, "\"$VISUAL\" -n a.md; tool X": false, "$EDITOR X": true, "$EDITOR -c a$1": true, "${EDITOR:-$1} a": true, "EDITOR=X; $EDITOR a": true, "vim -c a\"$1\"": true, "vim a/X": false, "vim + a\"$1\"": true,
+		"[ $# -gt 0 ] && [ -n \"$*\" ] && [[ -n $@ ]] && [ ${#a[@]} = 1 ]": false, "[ -z \"$@\" ]": true, "test -n \"${@:2}\"": true, "a=(X); [ -n \"${a[@]}\" ]": true, "test X \"$@\"": true,
 		// Words that become a part of a longer text, or several words.
 		"tool \"echo $1\"": true, "tool 'a;'X": true, "tool \"$(a) $1\"": true, "tool $1": true, "tool $@": true, "tool \"${1:+-c $1}\"": true, "tool \"`echo $1` b\"": true,
 		"./a.sh \"a $1\"": true, "python3 a.py \"a $1\"": true, "git $1": true, "curl $1": true, "A=$1; tool a $A": true, "A=\"$1\"; B=\"c $A\"; tool \"d $B\"": true,

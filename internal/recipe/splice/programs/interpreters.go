@@ -16,6 +16,8 @@ var (
 		"ysh", "fish", "csh", "tcsh", "elvish", "nu", "xonsh", "pwsh", "powershell", "awk", "gawk", "mawk", "nawk", "sed", "python", "pypy", "perl", "ruby",
 		"node", "nodejs", "deno", "bun", "php", "lua", "luajit", "tclsh", "wish", "Rscript", "julia", "guile", "osascript", "bc",
 	}
+	// otherShells is the number of interpreters that are shells.
+	otherShells = 9
 	// readers run their input, and any of their arguments or what it names.
 	readers = []string{"cmd", "m4", "dc", "ed", "ex", "vi", "vim", "nvim", "psql", "mysql", "sqlite3", "gdb"}
 )
@@ -75,6 +77,12 @@ func Interpreter(base string) string {
 		return "python"
 	}
 	return base
+}
+
+// Shell reports whether an interpreter is a shell, of POSIX or not.
+func Shell(base string) bool {
+	base = Interpreter(base)
+	return base == "sh" || slices.Contains(interpreters[:otherShells], base) || base == "cmd"
 }
 
 // Interprets reports whether a command is an interpreter.
