@@ -160,7 +160,7 @@ func (g *guard) ServeHTTP(answer http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusUnauthorized, "A bearer token is required; `copse mcp config` shows the header to send")
 		return
 	}
-	if !g.rates[standing].take(g.now(), from, r.Header.Get("Mcp-Session-Id")) {
+	if !g.rates[standing].take(g.now(), from, sessionOf(r)) {
 		wait(w, "All clients of this server together send too many requests; wait a second and try again")
 		return
 	}

@@ -360,6 +360,15 @@ func TestShares(t *testing.T) {
 			t.Errorf("a second later, session %q: %d", name, got)
 		}
 	}
+	now = now.Add(time.Second)
+	flood(nobody)
+	for id, want := range map[string]int{"ada": http.StatusOK, "none": http.StatusTooManyRequests} {
+		w := httptest.NewRecorder()
+		guarded.ServeHTTP(w, httptest.NewRequestWithContext(connect(), http.MethodPost, "http://localhost/sse?sessionid="+id, nil))
+		if w.Code != want {
+			t.Errorf("session %q of /sse: %d, want %d", id, w.Code, want)
+		}
+	}
 	delete(open, "ada")
 	if got, _ := ask(connect(), "ada"); got != http.StatusTooManyRequests {
 		t.Error("a session that has ended has a share")

@@ -2,6 +2,7 @@ package httpguard
 
 import (
 	"maps"
+	"net/http"
 	"sync"
 	"time"
 
@@ -22,10 +23,19 @@ const (
 // sweepTime is the time between two sweeps of the shares of sessions that have ended.
 const sweepTime = 10 * time.Second
 
-// Sessions is a handler that knows the sessions that Mcp-Session-Id names. It limits their number.
+// Sessions is a handler that knows the sessions that requests name. It limits their number.
 type Sessions interface {
 	// HasSession reports whether a session with this ID is open.
 	HasSession(id string) bool
+}
+
+// sessionOf returns the ID of the session that a request names, as clients of the current transports or of
+// /sse do; "" for none.
+func sessionOf(r *http.Request) string {
+	if id := r.Header.Get("Mcp-Session-Id"); id != "" || r.URL.RawQuery == "" {
+		return id
+	}
+	return r.URL.Query().Get("sessionid")
 }
 
 // rates counts the requests of all clients of one standing. If they are too many, each session has a

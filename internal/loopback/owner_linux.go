@@ -8,9 +8,16 @@ import (
 // tables are the kernel's tables of sockets.
 var tables = [...]string{"/proc/net/tcp", "/proc/net/tcp6"}
 
-// ownerOf returns the user who has the other end of a connection. told is false if the tables
-// cannot be read.
+// ownerOf returns the user who has the other end of a connection. told is false if the kernel does not
+// answer, and the tables cannot be read.
 func ownerOf(here, there netip.AddrPort) (uid int, told bool) {
+	if uid, told := exactly(there, here); told {
+		return uid, true
+	}
+	return ownerInTables(here, there)
+}
+
+func ownerInTables(here, there netip.AddrPort) (uid int, told bool) {
 	for _, path := range tables {
 		table, err := os.Open(path)
 		if err != nil {

@@ -2,6 +2,7 @@ package loopback
 
 import (
 	"net"
+	"net/netip"
 	"os"
 	"testing"
 
@@ -27,6 +28,14 @@ func TestStranger(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
+	here, there := server.LocalAddr().(*net.TCPAddr).AddrPort(), client.LocalAddr().(*net.TCPAddr).AddrPort()
+	listed, _ := ownerInTables(here, there)
+	exact, told := exactly(there, here)
+	if !told {
+		t.Log("this kernel does not look up one socket")
+	} else if exact != listed || exact != otheruser.UID {
+		t.Errorf("the kernel says %d and lists %d", exact, listed)
+	}
 	if Mine(server.LocalAddr(), server.RemoteAddr().String(), otheruser.UID-1) {
 		t.Error("the connection of another user is taken for this user's")
 	}
@@ -58,5 +67,39 @@ func TestHeld(t *testing.T) {
 	otheruser.Do(t, func() { _, port = listen() })
 	if Held(port, os.Getuid()) {
 		t.Error("another user's port is taken for this user's")
+	}
+}
+
+// The kernel finds the owner of one socket as its tables list it, without reading them: sockets of both
+// families, and none that no process has.
+func TestExactly(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Log(err)
+			continue
+		}
+		defer l.Close()
+		client, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		here, there := l.Addr().(*net.TCPAddr).AddrPort(), client.LocalAddr().(*net.TCPAddr).AddrPort()
+		uid, told := exactly(there, here)
+		if !told {
+			t.Skip("this kernel does not look up one socket")
+		}
+		if uid != os.Getuid() {
+			t.Errorf("%s: %d", address, uid)
+		}
+		_ = client.Close()
+		if uid, told := exactly(there, here); uid != nobody || !told {
+			t.Errorf("%s, closed: %d, %v", address, uid, told)
+		}
+		if uid, told := exactly(netip.AddrPortFrom(there.Addr(), 1), here); uid != nobody || !told {
+			t.Errorf("%s, no socket: %d, %v", address, uid, told)
+		}
 	}
 }

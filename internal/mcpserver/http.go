@@ -40,7 +40,8 @@ type HTTP struct {
 	routes  *http.ServeMux
 	clients *httpsession.Registry
 
-	modern, legacy, sse http.Handler
+	modern, legacy http.Handler
+	sse            *sse.Handler
 }
 
 const (
@@ -251,7 +252,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.routes.Serv
 func (h *HTTP) Clients() int { return h.clients.Present() }
 
 // HasSession reports whether a session with this ID is open.
-func (h *HTTP) HasSession(id string) bool { return h.clients.Has(id) }
+func (h *HTTP) HasSession(id string) bool { return h.clients.Has(id) || h.sse.Has(id) }
 
 // closeTime is how long Close waits for canceled calls.
 const closeTime = 2 * time.Second

@@ -564,13 +564,30 @@ func TestSessionsAreSmall(t *testing.T) {
 	})
 }
 
+// The guard learns which sessions of /sse are open.
+func TestHasSessionOfSSE(t *testing.T) {
+	t.Parallel()
+	serve(t, func(s *site) {
+		c, address := s.openSSE()
+		_, id, _ := strings.Cut(address, "sessionid=")
+		if id == "" || !s.handler.HasSession(id) {
+			t.Errorf("the session %q is not open", id)
+		}
+		_ = c.Close()
+		synctest.Wait()
+		if s.handler.HasSession(id) {
+			t.Error("the session is still open")
+		}
+	})
+}
+
 // A session that the library ends no longer belongs to a client.
 func TestLibraryEndsASession(t *testing.T) {
 	t.Parallel()
 	serve(t, func(s *site) {
 		session := s.begin()
 		id := strings.TrimPrefix(session, "Mcp-Session-Id: ")
-		if !s.handler.HasSession(id) || s.handler.HasSession("none") {
+		if !s.handler.HasSession(id) || s.handler.HasSession("none") || s.handler.HasSession("") {
 			t.Error("the guard does not learn which sessions are open")
 		}
 		for each := range s.server.Library().Sessions() {

@@ -48,6 +48,13 @@ func New(server *mcp.Server, limit int, busy http.HandlerFunc) *Handler {
 	}
 }
 
+// Has reports whether a session with this ID is open.
+func (h *Handler) Has(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.streams[id] != nil
+}
+
 // ServeHTTP serves the stream of a session until its client closes it, and the posts to it.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
