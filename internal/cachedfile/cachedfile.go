@@ -55,7 +55,7 @@ type File[T any] struct {
 
 // snapshot is the result of parsing one content of the file.
 type snapshot[T any] struct {
-	sig     signature
+	sig     Signature
 	settled bool   // sig alone detects a later change
 	sum     uint64 // of the content, keyed with File.seed
 	value   T
@@ -126,7 +126,7 @@ func (f *File[T]) current(s *snapshot[T]) bool {
 		return false
 	}
 	info, err := f.stat(f.path)
-	return err == nil && signatureOf(info) == s.sig
+	return err == nil && SignatureOf(info) == s.sig
 }
 
 // load reads the file and parses it, unless it has the content of old.
@@ -140,7 +140,7 @@ func (f *File[T]) load(old *snapshot[T]) (*snapshot[T], error) {
 		settled: c.sig.newest().Add(f.window).Before(c.read),
 		sum:     maphash.Bytes(f.seed, c.bytes),
 	}
-	if old != nil && old.sig.size == s.sig.size && old.sum == s.sum {
+	if old != nil && old.sig.Size == s.sig.Size && old.sum == s.sum {
 		s.value, s.err = old.value, old.err
 	} else {
 		s.value, s.err = f.parse(c.bytes)

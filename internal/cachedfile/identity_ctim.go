@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-func identityOf(info fs.FileInfo) identity {
+func identityOf(info fs.FileInfo) Identity {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return identity{}
+		return Identity{}
 	}
 	device := uint64(st.Dev) //nolint:unconvert // Dev has another type on some of these systems
-	return identity{device: device, inode: st.Ino, changed: st.Ctim.Nano()}
+	return Identity{Device: device, Inode: st.Ino, Changed: st.Ctim.Nano()}
 }

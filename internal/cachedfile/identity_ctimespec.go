@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-func identityOf(info fs.FileInfo) identity {
+func identityOf(info fs.FileInfo) Identity {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return identity{}
+		return Identity{}
 	}
-	return identity{device: uint64(st.Dev), inode: st.Ino, changed: st.Ctimespec.Nano()}
+	return Identity{Device: uint64(st.Dev), Inode: st.Ino, Changed: st.Ctimespec.Nano()}
 }

@@ -4,4 +4,4 @@ package cachedfile
 
 import "io/fs"
 
-func identityOf(fs.FileInfo) identity { return identity{} }
+func identityOf(fs.FileInfo) Identity { return Identity{} }

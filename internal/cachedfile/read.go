@@ -18,21 +18,12 @@ const attempts = 3
 // into the same tick of the file system's clock.
 type content struct {
 	bytes []byte
-	sig   signature
+	sig   Signature
 	read  time.Time
 }
 
 func (f *File[T]) read() (content, error) {
-	// The mode is checked before the file is opened, because opening a device can have effects, and
-	// afterward, because the file may have been replaced in between.
-	info, err := f.stat(f.path)
-	if err != nil {
-		return content{}, withoutPath(err)
-	}
-	if err := f.acceptable(info); err != nil {
-		return content{}, err
-	}
-	file, err := f.open(f.path)
+	file, _, err := regular.OpenWith(f.path, f.acceptable, f.stat, f.open)
 	if err != nil {
 		return content{}, withoutPath(err)
 	}
@@ -72,8 +63,8 @@ func (f *File[T]) readOnce(file *os.File) (c content, stable bool, err error) {
 	if err != nil {
 		return content{}, false, err
 	}
-	sig := signatureOf(before)
-	return content{bytes: data, sig: sig, read: read}, sig == signatureOf(after), nil
+	sig := SignatureOf(before)
+	return content{bytes: data, sig: sig, read: read}, sig == SignatureOf(after), nil
 }
 
 func (f *File[T]) acceptable(info fs.FileInfo) error { return regular.Check(info, f.limit) }

@@ -14,7 +14,7 @@
 //
 // Every error is an [*fs.PathError] that names the path. The package rooted reads files below
 // a directory that nothing may leave, by the same
-// rules: the two share [Flags], [Check], and [ReadAll].
+// rules: the two share [Flags], [OpenWith], and [ReadAll].
 package regular
 
 import (
@@ -109,34 +109,22 @@ func Read(path string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	data, err := ReadAll(file, info.Size(), limit)
-	if err != nil {
-		return nil, named("read", path, err)
-	}
-	return data, nil
+	return readClose(file, info, path, limit)
 }
 
 // ReadIn returns Read for a file below a root, which no link leaves.
 func ReadIn(root *os.Root, name string, limit int64) ([]byte, error) {
-	info, err := root.Stat(name)
+	file, info, err := OpenWith(name, func(info fs.FileInfo) error { return Check(info, limit) }, root.Stat, func(name string) (*os.File, error) {
+		return root.OpenFile(name, Flags, 0)
+	})
 	if err != nil {
 		return nil, err
 	}
-	if err := Check(info, limit); err != nil {
-		return nil, named("open", name, err)
-	}
-	file, err := root.OpenFile(name, Flags, 0)
-	if err != nil {
-		return nil, err
-	}
+	return readClose(file, info, name, limit)
+}
+
+func readClose(file *os.File, info fs.FileInfo, name string, limit int64) ([]byte, error) {
 	defer file.Close()
-	if info, err = file.Stat(); err == nil {
-		err = Check(info, limit)
-	}
-	if err != nil {
-		return nil, named("open", name, err)
-	}
 	data, err := ReadAll(file, info.Size(), limit)
 	if err != nil {
 		return nil, named("read", name, err)
@@ -144,26 +132,33 @@ func ReadIn(root *os.Root, name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// open checks the file before opening it, because opening a device can have effects, and afterward,
-// because it may have been replaced in between.
 func open(path string, limit int64) (*os.File, fs.FileInfo, error) {
-	info, err := os.Stat(path)
+	return OpenWith(path, func(info fs.FileInfo) error { return CheckAt(path, info, limit) }, os.Stat, func(path string) (*os.File, error) {
+		return os.OpenFile(path, Flags, 0)
+	})
+}
+
+// OpenWith opens a file that stat and open find, if check accepts it. It checks the file before
+// opening it, because opening a device can have effects, and afterward, because it may have been
+// replaced in between. open must use [Flags].
+func OpenWith(name string, check func(fs.FileInfo) error, stat func(string) (fs.FileInfo, error), open func(string) (*os.File, error)) (*os.File, fs.FileInfo, error) {
+	info, err := stat(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := CheckAt(path, info, limit); err != nil {
-		return nil, nil, named("open", path, err)
+	if err := check(info); err != nil {
+		return nil, nil, named("open", name, err)
 	}
-	file, err := os.OpenFile(path, Flags, 0)
+	file, err := open(name)
 	if err != nil {
 		return nil, nil, err
 	}
 	if info, err = file.Stat(); err == nil {
-		err = Check(info, limit)
+		err = check(info)
 	}
 	if err != nil {
 		_ = file.Close()
-		return nil, nil, named("open", path, err)
+		return nil, nil, named("open", name, err)
 	}
 	return file, info, nil
 }

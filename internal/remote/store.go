@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/remote/seen"
 	"github.com/copse-dev/copse/internal/wholefile"
@@ -57,7 +58,7 @@ type store struct {
 // wrote is an answer in a file.
 type wrote struct {
 	head string
-	file fs.FileInfo
+	file cachedfile.Signature
 }
 
 func newStore(dir string, now func() time.Time, secret func(text string) bool) *store {
@@ -123,7 +124,7 @@ func (s *store) has(path, head string) bool {
 		return false
 	}
 	info, err := os.Lstat(path)
-	return err == nil && os.SameFile(info, last.file) && info.Size() == last.file.Size() && info.ModTime().Equal(last.file.ModTime())
+	return err == nil && cachedfile.SignatureOf(info) == last.file
 }
 
 func (s *store) remember(path, head string) {
@@ -136,7 +137,7 @@ func (s *store) remember(path, head string) {
 	if len(s.last) >= maxRemembered {
 		clear(s.last)
 	}
-	s.last[path] = wrote{head, info}
+	s.last[path] = wrote{head, cachedfile.SignatureOf(info)}
 }
 
 // write does not sync to disk: after a crash, the checksum reveals a torn file.

@@ -2,14 +2,9 @@
 
 package rooted
 
-import (
-	"os"
-)
+import "os"
 
-const (
-	openFlags    = os.O_RDONLY
-	openDirFlags = os.O_RDONLY
-)
+const openDirFlags = os.O_RDONLY
 
 // WithTypes returns dir, which must be a directory.
 func WithTypes(dir *os.File) (*os.File, error) {

@@ -6,15 +6,11 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
-const (
-	// openFlags open without waiting for the other end of a named pipe, and without making a
-	// terminal the controlling one of this process.
-	openFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY
-
-	openDirFlags = openFlags | unix.O_DIRECTORY
-)
+const openDirFlags = regular.Flags | unix.O_DIRECTORY
 
 // WithTypes returns an open directory that reports the types of its entries without a stat of each:
 // the library uses a stat for directories below a root, because their Info would be looked up by a

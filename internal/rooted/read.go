@@ -26,10 +26,7 @@ func (r *Root) Read(name string, limit int64) ([]byte, error) {
 	if large, ok := errors.AsType[*regular.TooLargeError](err); ok { // it has grown, or does not report its size
 		return nil, &TooLargeError{Size: large.Size, Limit: limit}
 	}
-	if err != nil {
-		return nil, r.reason(err)
-	}
-	return data, nil
+	return data, r.reason(err)
 }
 
 // Open opens a file for reading.
@@ -38,32 +35,13 @@ func (r *Root) Open(name string) (*os.File, error) {
 	return file, err
 }
 
-// open opens a file. It checks the type before, because opening a device can have effects, and
-// afterward, because the file may have been replaced in between.
+// open opens a regular file.
 func (r *Root) open(name string) (*os.File, fs.FileInfo, error) {
 	if file, info := r.openPlain(name); file != nil {
 		return file, info, nil
 	}
-	info, err := r.Stat(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, nil, notRegular(info.Mode())
-	}
-	file, err := r.openFile(name, openFlags)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err = file.Stat()
-	if err == nil && info.Mode().IsRegular() {
-		return file, info, nil
-	}
-	_ = file.Close()
-	if err != nil {
-		return nil, nil, r.reason(err)
-	}
-	return nil, nil, notRegular(info.Mode())
+	file, info, err := regular.OpenWith(name, onlyRegular, r.Stat, func(name string) (*os.File, error) { return r.openFile(name, regular.Flags) })
+	return file, info, WithoutPath(err)
 }
 
 // openPlain opens a file that is not a link, and resolves its path only once. It leaves unusual
@@ -81,7 +59,7 @@ func (r *Root) openPlain(name string) (file *os.File, info fs.FileInfo) {
 	if before, err := directory.Lstat(base); err != nil || !before.Mode().IsRegular() {
 		return nil, nil
 	}
-	if file, err = directory.OpenFile(base, openFlags, 0); err != nil {
+	if file, err = directory.OpenFile(base, regular.Flags, 0); err != nil {
 		return nil, nil
 	}
 	if info, err = file.Stat(); err != nil || !info.Mode().IsRegular() {

@@ -53,19 +53,11 @@ type NotRegularError struct {
 
 func (e *NotRegularError) Error() string { return "it is a " + e.Kind + ", not a file" }
 
-func notRegular(mode fs.FileMode) error {
-	kind := "special file"
-	switch {
-	case mode.IsDir():
-		kind = "directory"
-	case mode&fs.ModeNamedPipe != 0:
-		kind = "named pipe"
-	case mode&fs.ModeSocket != 0:
-		kind = "socket"
-	case mode&fs.ModeDevice != 0:
-		kind = "device"
+func onlyRegular(info fs.FileInfo) error {
+	if info.Mode().IsRegular() {
+		return nil
 	}
-	return &NotRegularError{Kind: kind}
+	return &NotRegularError{Kind: regular.Kind(info.Mode())}
 }
 
 // TooLargeError reports that a file exceeds the limit.

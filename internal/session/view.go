@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/branch"
 	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/operation"
 	"github.com/copse-dev/copse/internal/git/refstore"
@@ -289,14 +289,10 @@ func (v *View) changed(ctx context.Context) bool {
 func (v *View) moved(ctx context.Context, o opened, refs git.Refs, was git.Head) bool {
 	if !refs.InTables() {
 		now, err := os.Lstat(filepath.Join(o.repo.GitDir(), "HEAD"))
-		if err == nil && o.head != nil && sameFile(o.head, now) {
+		if err == nil && o.head != nil && cachedfile.SignatureOf(o.head) == cachedfile.SignatureOf(now) {
 			return false
 		}
 	}
 	now, err := refs.Head(ctx)
 	return err != nil && !errors.Is(err, refstore.ErrBroken) || now.Branch != was.Branch
-}
-
-func sameFile(a, b fs.FileInfo) bool {
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }

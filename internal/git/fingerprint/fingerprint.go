@@ -83,9 +83,9 @@ func (f Files) Around() string {
 	p.around(f)
 	info, err := os.Lstat(f.Root)
 	if err == nil {
-		device, inode, _ := cachedfile.Identity(info)
-		p.number(int64(device)) //nolint:gosec // bits
-		p.number(int64(inode))  //nolint:gosec // bits
+		root := cachedfile.SignatureOf(info)
+		p.number(int64(root.Device)) //nolint:gosec // bits
+		p.number(int64(root.Inode))  //nolint:gosec // bits
 	}
 	return p.text()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/git/objects"
 	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -284,12 +285,12 @@ func parseChanges(out string) []*rawChange {
 // loses reports whether an item is in none of the files afterward.
 func (c *rawChange) loses(texts merge.Tree) bool {
 	left := map[string]bool{"": true}
-	for _, hash := range c.after {
-		_, created := titleOf(texts[hash])
-		left[created] = true
+	created := func(hash string) string {
+		it, _ := ticfile.Read(texts[hash]) // what cannot be read has no time
+		return it.Created
 	}
-	return slices.ContainsFunc(c.before, func(hash string) bool {
-		_, created := titleOf(texts[hash])
-		return !left[created]
-	})
+	for _, hash := range c.after {
+		left[created(hash)] = true
+	}
+	return slices.ContainsFunc(c.before, func(hash string) bool { return !left[created(hash)] })
 }

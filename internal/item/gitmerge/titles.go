@@ -69,23 +69,11 @@ func (r *Repo) titleEdits(ctx context.Context, created string, ids [2]item.ID) (
 	}
 	var edits [][2]string
 	for _, pair := range pairs {
-		a, aBorn := titleOf(texts[pair[0]])
-		b, bBorn := titleOf(texts[pair[1]])
-		if a != b && aBorn == created && bBorn == created {
-			edits = append(edits, [2]string{a, b})
+		a, aErr := ticfile.Read(texts[pair[0]])
+		b, bErr := ticfile.Read(texts[pair[1]])
+		if aErr == nil && bErr == nil && a.Title != b.Title && a.Created == created && b.Created == created {
+			edits = append(edits, [2]string{a.Title, b.Title})
 		}
 	}
 	return edits, nil
-}
-
-func titleOf(text string) (title, created string) {
-	file, err := ticfile.Parse(text)
-	if err != nil {
-		return "", ""
-	}
-	it, _, err := file.Item()
-	if err != nil {
-		return "", ""
-	}
-	return it.Title, it.Created
 }

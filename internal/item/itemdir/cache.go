@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/regular"
@@ -37,7 +38,7 @@ const (
 
 // cacheFormat begins a cache. It identifies the interpretation of a file. Increase the number when
 // the parser, the folding of texts, or [item.Entry.Append] changes.
-func cacheFormat() string { return "copse items 1 " + runtime.Version() + "\n" }
+func cacheFormat() string { return "copse items 2 " + runtime.Version() + "\n" }
 
 // castagnoli returns a table that the standard library creates once, which takes 0.1 ms.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
@@ -69,7 +70,7 @@ type cacheReader struct {
 // cached is a record of a cache.
 type cached struct {
 	id    item.ID
-	from  stamp
+	from  cachedfile.Signature
 	entry string // as written by [item.Entry.Append]
 }
 
@@ -136,7 +137,7 @@ func (r *cacheReader) read() (*cached, error) {
 	if crc32.Checksum(content, castagnoli()) != sum {
 		return nil, errDamaged
 	}
-	var fields [5]int64 // ID, size, modified, inode, changed
+	var fields [6]int64 // ID, size, modified, device, inode, changed
 	for i := range fields {
 		n, length := binary.Varint(content)
 		if length <= 0 {
@@ -145,15 +146,17 @@ func (r *cacheReader) read() (*cached, error) {
 		fields[i], content = n, content[length:]
 	}
 	return &cached{
-		id:    item.ID(fields[0]),
-		from:  stamp{size: fields[1], modified: fields[2], inode: uint64(fields[3]), changed: fields[4]},
+		id: item.ID(fields[0]),
+		from: cachedfile.Signature{Size: fields[1], Modified: fields[2], Identity: cachedfile.Identity{
+			Device: uint64(fields[3]), Inode: uint64(fields[4]), Changed: fields[5],
+		}},
 		entry: string(content),
 	}, nil
 }
 
 // file returns the file in the record, if the file still has this stamp; nil if it can have
 // changed.
-func (c *cached) file(now stamp) *file {
+func (c *cached) file(now cachedfile.Signature) *file {
 	if c == nil || c.from != now {
 		return nil
 	}
@@ -161,7 +164,7 @@ func (c *cached) file(now stamp) *file {
 	if err != nil {
 		return nil
 	}
-	return &file{id: c.id, inner: c.id, whole: true, entry: entry, stamp: now, settled: true, kept: true, bytes: now.size}
+	return &file{id: c.id, inner: c.id, whole: true, entry: entry, stamp: now, settled: true, kept: true, bytes: now.Size}
 }
 
 // keep writes the cache if it would save much the next time. A cache that cannot be written is
@@ -194,7 +197,7 @@ func (x *Index) keep(path string) {
 // worthKeeping reports whether a cache can contain a file: it has no problems, and its stamp
 // changes with its content.
 func (f *file) worthKeeping() bool {
-	return f.whole && f.settled && f.stamp.changed != 0 && f.inner == f.id && len(f.problems) == 0
+	return f.whole && f.settled && f.stamp.Changed != 0 && f.inner == f.id && len(f.problems) == 0
 }
 
 // writeCache writes the records in the order of their numbers.
@@ -209,7 +212,7 @@ func (x *Index) writeCache(out *bufio.Writer) error {
 			continue
 		}
 		content = content[:0]
-		for _, n := range []int64{int64(id), f.stamp.size, f.stamp.modified, int64(f.stamp.inode), f.stamp.changed} {
+		for _, n := range []int64{int64(id), f.stamp.Size, f.stamp.Modified, int64(f.stamp.Device), int64(f.stamp.Inode), f.stamp.Changed} {
 			content = binary.AppendVarint(content, n)
 		}
 		content = entry.Append(content)

@@ -1,6 +1,10 @@
 package itemdir
 
-import "os"
+import (
+	"os"
+
+	"github.com/copse-dev/copse/internal/cachedfile"
+)
 
 // FromCache returns how many files of the index come from its cache.
 func FromCache(x *Index) int {
@@ -16,5 +20,5 @@ func FromCache(x *Index) int {
 // ChangeTimes reports whether the system says when a file was changed last.
 func ChangeTimes(dir string) bool {
 	info, err := os.Stat(dir)
-	return err == nil && stampOf(info).changed != 0
+	return err == nil && cachedfile.SignatureOf(info).Changed != 0
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/storage"
@@ -20,7 +21,7 @@ type file struct {
 	entry    *item.Entry // of the item, until the snapshot has it
 	inner    item.ID     // that its content says; 0 if none
 	problems []string
-	stamp    stamp
+	stamp    cachedfile.Signature
 	settled  bool
 	kept     bool  // it came from the cache
 	bytes    int64 // the size of the content that was read
@@ -162,18 +163,9 @@ func reference(ids ...item.ID) string {
 // versions reads the two versions of an item that git could not merge.
 func versions(text string) (ours, theirs item.Item, ok bool) {
 	ourText, theirText, ok := ticfile.Versions(text)
-	ours, ourErr := summary(ourText)
-	theirs, theirErr := summary(theirText)
+	ours, ourErr := ticfile.Read(ourText)
+	theirs, theirErr := ticfile.Read(theirText)
 	return ours, theirs, ok && ourErr == nil && theirErr == nil
-}
-
-func summary(text string) (item.Item, error) {
-	content, err := ticfile.Parse(text)
-	if err != nil {
-		return item.Item{}, err
-	}
-	it, _, err := content.Item()
-	return it, err
 }
 
 func broken(name string, err error) *file {

@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/spread"
@@ -189,13 +190,13 @@ func (x *Index) read(name string, buf *bytes.Buffer) *file {
 		return nil
 	case errors.Is(err, errNoSpace):
 		f := x.withoutSpace(name, from)
-		f.settled = from.settled(at)
+		f.settled = from.Settled(at)
 		return f
 	case err != nil:
 		return broken(name, err)
 	}
 	f := parse(name, text)
-	f.stamp, f.settled, f.bytes = from, from.settled(at), from.size
+	f.stamp, f.settled, f.bytes = from, from.Settled(at), from.Size
 	return f
 }
 
@@ -210,7 +211,7 @@ func (x *Index) reserve(name string, size int64) bool {
 }
 
 // withoutSpace returns a file that was not read, because the others left no space for it.
-func (x *Index) withoutSpace(name string, from stamp) *file {
+func (x *Index) withoutSpace(name string, from cachedfile.Signature) *file {
 	f := broken(name, fmt.Errorf("is not read: the items together would have more than the %s allowed; shorten or delete the largest ones", x.space.MiB()))
 	f.stamp, f.noSpace = from, true
 	return f
@@ -301,7 +302,7 @@ func (x *Index) examine(d fs.DirEntry, before *cached, buf *bytes.Buffer) *file 
 	known := x.files[d.Name()]
 	if known == nil && before != nil {
 		if info, err := x.root.Lstat(d.Name()); err == nil && info.Mode().IsRegular() {
-			known = before.file(stampOf(info))
+			known = before.file(cachedfile.SignatureOf(info))
 		}
 		if known != nil && !x.reserve(d.Name(), known.held()) {
 			return x.withoutSpace(d.Name(), known.stamp)
@@ -317,7 +318,7 @@ func (x *Index) examine(d fs.DirEntry, before *cached, buf *bytes.Buffer) *file 
 		return x.look(d.Name(), buf)
 	}
 	info, err := x.root.Lstat(d.Name())
-	if err == nil && info.Mode().IsRegular() && stampOf(info) == known.stamp {
+	if err == nil && info.Mode().IsRegular() && cachedfile.SignatureOf(info) == known.stamp {
 		return known
 	}
 	return x.look(d.Name(), buf)

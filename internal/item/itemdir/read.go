@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/item/ticfile"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -25,28 +27,28 @@ var errNoSpace = errors.New("does not fit")
 // readFile reads a complete file of root into buf, if it fits: see there for the size. The stamp is
 // from before, so that a change while it is read gives the file another one. Errors are those of
 // [ReadFile], and errNoSpace.
-func readFile(root *os.Root, name string, buf *bytes.Buffer, fits func(size int64) bool) (text string, from stamp, err error) {
-	file, err := root.OpenFile(name, openFlags, 0)
+func readFile(root *os.Root, name string, buf *bytes.Buffer, fits func(size int64) bool) (text string, from cachedfile.Signature, err error) {
+	file, err := root.OpenFile(name, regular.Flags, 0)
 	if err != nil {
-		return "", stamp{}, Unreadable(err)
+		return "", cachedfile.Signature{}, Unreadable(err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return "", stamp{}, Unreadable(err)
+		return "", cachedfile.Signature{}, Unreadable(err)
 	}
 	if err := CheckRegular(info.Mode()); err != nil {
-		return "", stamp{}, err
+		return "", cachedfile.Signature{}, err
 	}
-	from = stampOf(info)
-	if from.size > ticfile.MaxSize {
-		return "", from, fmt.Errorf("has %d bytes; the limit is %d", from.size, ticfile.MaxSize)
+	from = cachedfile.SignatureOf(info)
+	if from.Size > ticfile.MaxSize {
+		return "", from, fmt.Errorf("has %d bytes; the limit is %d", from.Size, ticfile.MaxSize)
 	}
-	if !fits(from.size) {
+	if !fits(from.Size) {
 		return "", from, errNoSpace
 	}
 	buf.Reset()
-	buf.Grow(int(from.size) + bytes.MinRead) // or it would grow at the end of the file
+	buf.Grow(int(from.Size) + bytes.MinRead) // or it would grow at the end of the file
 	if _, err := buf.ReadFrom(io.LimitReader(file, ticfile.MaxSize+1)); err != nil {
 		return "", from, Unreadable(err)
 	}

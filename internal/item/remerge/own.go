@@ -170,9 +170,9 @@ func (m *merging) isMoved(open *gitmerge.Merge, name string) bool {
 // nameOf returns the file of the item that one of the texts is a version of; "" without
 // one. Items that were created at the same moment differ by their titles and numbers.
 func nameOf(tree merge.Tree, texts ...string) string {
-	var wanted []*item.Item
+	var wanted []item.Item
 	for _, text := range texts {
-		if it := itemIn(text); it != nil && it.Created != "" {
+		if it, err := ticfile.Read(text); err == nil && it.Created != "" {
 			wanted = append(wanted, it)
 		}
 	}
@@ -184,8 +184,8 @@ func nameOf(tree merge.Tree, texts ...string) string {
 		if !strings.HasPrefix(name, merge.ItemsDir+"/") && !strings.HasPrefix(name, merge.TrashDir+"/") {
 			continue
 		}
-		it := itemIn(tree[name])
-		if it == nil {
+		it, err := ticfile.Read(tree[name])
+		if err != nil {
 			continue
 		}
 		for _, w := range wanted {
@@ -198,7 +198,7 @@ func nameOf(tree merge.Tree, texts ...string) string {
 }
 
 // alike returns how sure it is that two texts are versions of one item; 0 if they are not.
-func alike(a, b *item.Item) int {
+func alike(a, b item.Item) int {
 	if a.Created != b.Created {
 		return 0
 	}
@@ -225,21 +225,6 @@ func inTree(tree merge.Tree) func(merge.Birth) int {
 }
 
 func createdIn(text string) string {
-	if it := itemIn(text); it != nil {
-		return it.Created
-	}
-	return ""
-}
-
-// itemIn returns the item of a text; nil if it cannot be read.
-func itemIn(text string) *item.Item {
-	file, err := ticfile.Parse(text)
-	if err != nil {
-		return nil
-	}
-	it, _, err := file.Item()
-	if err != nil {
-		return nil
-	}
-	return &it
+	it, _ := ticfile.Read(text) // what cannot be read has no time
+	return it.Created
 }

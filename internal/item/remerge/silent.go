@@ -36,11 +36,7 @@ func readable(name, text string) bool {
 		_, _, marked := ticfile.Versions(text)
 		return !marked
 	}
-	file, err := ticfile.Parse(text)
-	if err != nil {
-		return false
-	}
-	_, _, err = file.Item()
+	_, err := ticfile.Read(text)
 	return err == nil
 }
 
@@ -176,9 +172,9 @@ func (m *merging) leftovers() error {
 // home returns the file that a version of a marked file is a version of. Where git takes a
 // new file for a renamed one, that is the file of another item.
 func (m *merging) home(name, text string) string {
-	it := itemIn(text)
+	it, readErr := ticfile.Read(text)
 	id, err := itemdir.Number(strings.TrimPrefix(name, merge.ItemsDir+"/"))
-	if it == nil || err != nil || it.ID == id {
+	if readErr != nil || err != nil || it.ID == id {
 		return name
 	}
 	if other := nameOf(m.tree, text); other != "" {

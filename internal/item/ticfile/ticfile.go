@@ -107,6 +107,20 @@ func Parse(text string) (*File, error) {
 // ErrConflict reports that there are the marks of a merge that was not finished.
 var ErrConflict = errors.New("has merge conflict markers; run `copse item doctor --repair`")
 
+// Read returns the item in a text, as [File.Item] does, for those who need neither the file nor the
+// problems of its parts. After an error, it is the zero item.
+func Read(text string) (item.Item, error) {
+	file, err := Parse(text)
+	if err != nil {
+		return item.Item{}, err
+	}
+	it, _, err := file.Item()
+	if err != nil {
+		return item.Item{}, err
+	}
+	return it, nil
+}
+
 func parse(text string) (*File, error) {
 	f := &File{}
 	f.opening, text = cutLine(text)

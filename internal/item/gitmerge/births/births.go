@@ -101,10 +101,8 @@ func (f *Finder) learn(ctx context.Context, files []objects.Object, from int) (n
 	}
 	for hash, text := range read {
 		f.known[hash] = noBirth
-		if file, err := ticfile.Parse(text); err == nil {
-			if it, _, err := file.Item(); err == nil {
-				f.known[hash] = it.Created
-			}
+		if it, err := ticfile.Read(text); err == nil {
+			f.known[hash] = it.Created
 		}
 	}
 	return next

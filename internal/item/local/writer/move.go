@@ -90,11 +90,7 @@ func (w *Writer) WriteHistories(files exchange.Files, histories Histories) error
 		if dir := path.Dir(name); err != nil || len(histories[id]) == 0 || dir != layout.Items && dir != layout.Trash {
 			continue
 		}
-		content, err := ticfile.Parse(text)
-		if err != nil {
-			return err
-		}
-		it, _, err := content.Item()
+		it, err := ticfile.Read(text)
 		if err != nil {
 			return err
 		}
