@@ -160,7 +160,8 @@ func (b *Branch) side(ctx context.Context, address, option, name string) (side, 
 		if err != nil {
 			return side{}, err
 		}
-		return side{address: bare, settings: append(b.redirects(ctx, bare), options...), env: env}, nil
+		asking, answer := b.askpass(ctx)
+		return side{address: bare, settings: slices.Concat(b.redirects(ctx, bare), options, asking), env: append(env, answer...)}, nil
 	}
 	other, err := b.other(ctx, address)
 	if err != nil {

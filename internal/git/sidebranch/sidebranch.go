@@ -45,7 +45,8 @@ type Repository struct {
 	Name, Email string
 	// Env is the complete environment.
 	Env xec.Env
-	// Unattended means that nobody has asked for a transfer: no program asks the user for a login.
+	// Unattended means that nobody has asked for a transfer: nothing opens a window or a prompt to ask the
+	// user for a login.
 	Unattended bool
 }
 
@@ -191,8 +192,7 @@ func (b *Branch) environment() xec.Env {
 		// The parts of git that a killed copse leaves end with a silent remote, at the limit of every transfer.
 		"GIT_HTTP_LOW_SPEED_LIMIT=1", fmt.Sprintf("GIT_HTTP_LOW_SPEED_TIME=%.0f", transferTime.Seconds()))
 	if b.repo.Unattended {
-		// An empty program disables those of core.askPass and SSH_ASKPASS, too.
-		env = env.Without("SSH_ASKPASS").With("GIT_ASKPASS=", "SSH_ASKPASS_REQUIRE=never")
+		env = silent(env)
 	}
 	for _, who := range []string{"AUTHOR", "COMMITTER"} {
 		for name, value := range map[string]string{"NAME": b.repo.Name, "EMAIL": b.repo.Email} {

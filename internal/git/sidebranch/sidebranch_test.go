@@ -591,42 +591,73 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// A remote that asks for a login makes nothing ask the user, unless the user has asked for the transfer.
+// A remote that asks for a login opens no window and no prompt, unless the user has asked for the transfer. A
+// program that answers without a question gives its login in both cases.
 func TestUnattended(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("a script asks for the login")
 	}
-	g, clone, _ := repository(t)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
-		w.WriteHeader(http.StatusUnauthorized)
+	g, clone, remote := repository(t)
+	g.Env = g.Env.With("PATH="+os.Getenv("PATH"), "DISPLAY=:7", "WAYLAND_DISPLAY=wayland-7", "WAYLAND_SOCKET=7")
+	g.Run(clone, "push", "-q", "origin", "HEAD:refs/heads/"+name)
+	g.Run(remote, "update-server-info")
+	files := http.FileServer(http.Dir(remote))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "ada" || password != "token" {
+			w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		files.ServeHTTP(w, r)
 	}))
 	defer server.Close()
 	dir := gittest.Dir(t)
-	asked := filepath.Join(dir, "asked")
-	ask := filepath.Join(dir, "ask")
-	gittest.Write(t, ask, "#!/bin/sh\necho x >>'"+asked+"'\n")
-	if err := os.Chmod(ask, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	repo, err := git.Discover(t.Context(), clone, git.Options{Env: g.Env})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, unattended := range []bool{true, false} {
-		b, err := sidebranch.Open(t.Context(), sidebranch.Repository{
-			Repo: repo, Env: g.Env.With("PATH="+os.Getenv("PATH"), "GIT_ASKPASS="+ask, "SSH_ASKPASS="+ask), Unattended: unattended,
-		}, name)
-		if err != nil {
+	const answer = "case $1 in User*) echo ada;; *) echo token;; esac\n"
+	for program, does := range map[string]string{
+		// What opens a window fails without a display.
+		"window": `test -n "$DISPLAY$WAYLAND_DISPLAY$WAYLAND_SOCKET" || exit 1` + "\n" + answer, "answer.sh": answer, "ksshaskpass": answer, "SSH-askpass.exe": answer,
+		"git-credential-window": "test $1 = git && silent=$(git config --get credential.interactive) || silent=$GCM_INTERACTIVE\n" +
+			"test $2 = get && test -z \"$silent\" && printf 'username=ada\npassword=token\n'\n",
+	} {
+		gittest.Write(t, filepath.Join(dir, program), "#!/bin/sh\n"+does)
+		if err := os.Chmod(filepath.Join(dir, program), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		_, err = b.Fetch(t.Context(), sidebranch.Remote{Fetch: server.URL})
-		_, failed := os.Lstat(asked)
-		if (failed != nil) != unattended || err == nil {
-			t.Errorf("unattended %v: asked %v, %v", unattended, failed == nil, err)
+	}
+	for _, c := range []struct {
+		how        string
+		settings   []string
+		env        []string
+		unattended bool // whether the login is there
+	}{
+		{how: "an answer for git", env: []string{"GIT_ASKPASS=" + dir + "/answer.sh"}, unattended: true},
+		{how: "an answer in the settings", settings: []string{"core.askPass", dir + "/answer.sh"}, unattended: true},
+		{how: "the environment has precedence", settings: []string{"core.askPass", dir + "/answer.sh"}, env: []string{"GIT_ASKPASS=" + dir + "/window"}},
+		{how: "a window", env: []string{"GIT_ASKPASS=" + dir + "/window"}},
+		{how: "a known window", env: []string{"GIT_ASKPASS=" + dir + "/ksshaskpass"}},
+		{how: "a known window of Windows", settings: []string{"core.askPass", dir + "/SSH-askpass.exe"}},
+		{how: "a question for ssh", env: []string{"SSH_ASKPASS=" + dir + "/answer.sh"}},
+		{how: "a helper", settings: []string{"credential.helper", dir + "/git-credential-window git"}},
+		{how: "a helper beside an answer that is none", settings: []string{"credential.helper", dir + "/git-credential-window gcm"}, env: []string{"GIT_ASKPASS=/bin/false"}},
+	} {
+		env := g.Env.With(c.env...)
+		if c.settings != nil {
+			env = env.With("GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0="+c.settings[0], "GIT_CONFIG_VALUE_0="+c.settings[1])
 		}
-		_ = b.Close()
+		for _, unattended := range []bool{true, false} {
+			repo := at(t, g, clone)
+			repo.Env, repo.Unattended = env, unattended
+			b, err := sidebranch.Open(t.Context(), repo, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = b.Fetch(t.Context(), sidebranch.Remote{Fetch: server.URL})
+			if got, want := err == nil, !unattended || c.unattended; got != want {
+				t.Errorf("%s, unattended %v: login %v, %v", c.how, unattended, got, err)
+			}
+			_ = b.Close()
+		}
 	}
 }
 
