@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/git/refstore"
 	"github.com/copse-dev/copse/internal/git/reftable"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -69,6 +70,9 @@ func Discover(ctx context.Context, start string, opts Options) (*Repo, error) {
 // .git, or a bare repository. It does not search the directories above dir.
 func At(ctx context.Context, dir string, opts Options) (*Repo, error) {
 	real, err := filepath.EvalSymlinks(dir)
+	if regular.Unseen(err) {
+		return nil, discovery.Unreadable(dir, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open git repository %q: %w", dir, ErrNotRepository)
 	}

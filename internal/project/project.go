@@ -34,6 +34,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/index"
 	"github.com/copse-dev/copse/internal/gitignore"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -80,6 +81,9 @@ func (p *Project) Root() string { return p.path }
 // directory returns the directory that is currently at the path.
 func (p *Project) directory() (*directory, error) {
 	info, err := os.Stat(p.path)
+	if regular.Unseen(err) {
+		return nil, refusal("The project directory cannot be opened: " + rooted.WithoutPath(err).Error())
+	}
 	if err != nil {
 		return nil, errGone
 	}

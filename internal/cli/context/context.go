@@ -19,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/progress"
 	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/storage"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext/since"
@@ -93,7 +94,11 @@ func run(ctx context.Context, env app.Env, o options) error {
 		request = since.Request(request, earlier)
 	}
 	ws := full.Find(ctx, env, o.repo)
-	if info, err := os.Stat(ws.Workspace()); err != nil || !info.IsDir() {
+	info, err := os.Stat(ws.Workspace())
+	if regular.Unseen(err) {
+		return err
+	}
+	if err != nil || !info.IsDir() {
 		return fmt.Errorf("there is no directory %s", cleantext.Line(ws.Workspace()))
 	}
 	ws.Warn()

@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/repolist"
 	"github.com/copse-dev/copse/internal/repolist/repoedit"
 )
@@ -164,7 +165,11 @@ func absolute(env app.Env, args []string) string {
 // in twig, so a repository appears in the list once.
 func rootOf(ctx context.Context, env app.Env, args []string) (string, error) {
 	dir := absolute(env, args)
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+	info, err := os.Stat(dir)
+	if regular.Unseen(err) {
+		return "", err
+	}
+	if err != nil || !info.IsDir() {
 		return "", fmt.Errorf("there is no directory %s", cleantext.Line(dir))
 	}
 	repo, err := git.Discover(ctx, dir, git.Options{Env: env.Environ, Named: len(args) > 0})

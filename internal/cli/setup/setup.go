@@ -27,6 +27,7 @@ import (
 	"github.com/copse-dev/copse/internal/command/catalog"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
@@ -156,7 +157,7 @@ func (o *options) parts(ws *full.Workspace) []part {
 			},
 			exists: func(context.Context) bool {
 				_, err := os.Lstat(filepath.Join(ws.Workspace(), ".agent"))
-				return err == nil
+				return !regular.Absent(err)
 			},
 		},
 	}

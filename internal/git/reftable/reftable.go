@@ -33,7 +33,7 @@ func Dir(gitDir string) string { return filepath.Join(gitDir, "reftable") }
 // time.
 func Used(commonDir string) bool {
 	_, err := os.Lstat(Dir(commonDir))
-	return err == nil
+	return !regular.Absent(err)
 }
 
 // Reader reads the refs of one worktree. It is safe for concurrent use.

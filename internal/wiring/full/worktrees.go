@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -105,8 +106,8 @@ func hasWorktrees(common string) bool {
 		return !regular.Absent(err)
 	}
 	defer dir.Close()
-	names, err := dir.Readdirnames(1)
-	return err == nil && len(names) > 0
+	_, err = dir.Readdirnames(1)
+	return !errors.Is(err, io.EOF)
 }
 
 // Toolsets returns the toolsets that are served.

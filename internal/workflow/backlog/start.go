@@ -96,7 +96,7 @@ func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o S
 		if err := checkOwn(filepath.Dir(s.Worktree)); err != nil {
 			return Start{}, err
 		}
-		if _, err := os.Lstat(s.Worktree); err == nil {
+		if _, err := os.Lstat(s.Worktree); !regular.Absent(err) {
 			return Start{}, &OccupiedError{Path: s.Worktree}
 		}
 		s.Command = []string{"git", "worktree", "add", "-b", s.Branch, s.Worktree}

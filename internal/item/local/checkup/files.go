@@ -73,7 +73,7 @@ func (r reading) Tree() (merge.Tree, error) {
 		}
 		for _, name := range names {
 			path := dir + "/" + name
-			if info, err := r.root.Lstat(path); err != nil || !info.Mode().IsRegular() || !isMerged(path) {
+			if info, err := r.root.Lstat(path); regular.Absent(err) || err == nil && !info.Mode().IsRegular() || !isMerged(path) {
 				continue // not for us
 			}
 			if err := read(path); err != nil {
