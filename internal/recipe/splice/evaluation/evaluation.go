@@ -60,8 +60,9 @@ type script struct {
 	// inserted is the first reason why a value is evaluated where it is inserted, and variables the one
 	// for variables.
 	inserted, variables string
-	other               bool // the shell is neither POSIX sh nor bash
-	exports             bool // parameters are in the environment
+	other               bool              // the shell is neither POSIX sh nor bash
+	exports             bool              // parameters are in the environment, or variables that contain them
+	texts               map[string]string // those of here-documents that the script writes into files
 	// given is what the script's functions can read from their input.
 	given   contents
 	written Files
@@ -95,7 +96,7 @@ func (from Script) parse(written Files) (*script, *syntax.File) {
 		return nil, nil
 	}
 	s := &script{
-		shell: from.Shell, written: written, functions: map[string]bool{}, aliases: map[string]bool{}, exports: len(from.Exported) > 0,
+		shell: from.Shell, written: written, functions: map[string]bool{}, exports: len(from.Exported) > 0,
 		other: !slices.Contains([]string{"sh", "bash", "dash", "ash"}, from.Shell),
 	}
 	file, err := s.parser().Parse(strings.NewReader(text), "")
@@ -109,17 +110,33 @@ func (from Script) parse(written Files) (*script, *syntax.File) {
 				s.functions[n.Name.Value] = true
 			}
 		case *syntax.CallExpr:
-			for _, arg := range n.Args {
-				if name, _, ok := strings.Cut(words.Lead(arg), "="); ok && constants(n.Args)[0] == "alias" {
-					s.aliases[name] = true
-				}
-			}
+			s.aliases = s.aliased(n)
 		}
 	})
 	s.begin(from)
 	s.files = append([]*syntax.File{file}, s.nested(file)...)
 	s.trace()
+	for _, file := range s.files {
+		walk(file, func(n syntax.Node, _ []syntax.Node) { s.exports = s.exports || s.export(n) })
+	}
 	return s, file
+}
+
+// aliased returns the known aliases with those that a command defines.
+func (s *script) aliased(n *syntax.CallExpr) map[string]bool {
+	all := s.aliases
+	if !slices.ContainsFunc(n.Args, func(w *syntax.Word) bool { return w.Lit() == "alias" }) {
+		return all
+	}
+	for _, arg := range n.Args {
+		if name, _, ok := strings.Cut(words.Lead(arg), "="); ok {
+			if all == nil {
+				all = map[string]bool{}
+			}
+			all[name] = true
+		}
+	}
+	return all
 }
 
 func (s *script) parser() *syntax.Parser {
@@ -256,6 +273,11 @@ func (s *script) call(command []*syntax.Word, around []syntax.Node) {
 		s.evaluator(command, around)
 		if programs.Includes(base) {
 			s.evaluates(s.anyFile(), evaluated)
+			if call, ok := around[len(around)-1].(*syntax.CallExpr); ok {
+				for _, assign := range call.Assigns {
+					s.content(assign)
+				}
+			}
 		}
 		s.elements(args)
 		if s.exports && programs.Evaluates(base) && slices.ContainsFunc(args, expands) {
@@ -280,6 +302,7 @@ func (s *script) call(command []*syntax.Word, around []syntax.Node) {
 	}
 	if strings.Contains(name, "/") {
 		s.evaluates(s.file(command[0]), evaluated)
+		s.runs(begins(s.texts[base]), s.texts[base], s.holds(nodes(args)...), evaluated)
 	}
 }
 
@@ -297,16 +320,24 @@ func (s *script) evaluator(args []*syntax.Word, around []syntax.Node) {
 	}
 }
 
-// nested returns the scripts among the arguments of commands such as trap, which the shell parses again.
+// nested returns the scripts among the arguments of commands such as trap, which the shell parses again,
+// and those in here-documents for a shell.
 func (s *script) nested(file *syntax.File) (files []*syntax.File) {
-	walk(file, func(n syntax.Node, _ []syntax.Node) {
+	walk(file, func(n syntax.Node, around []syntax.Node) {
 		call, ok := n.(*syntax.CallExpr)
-		if !ok || len(call.Args) == 0 || !programs.Builtin(call.Args[0].Lit()) {
+		if !ok || len(call.Args) == 0 {
 			return
 		}
-		for _, arg := range call.Args[1:] {
-			text, literal := words.Text(arg)
-			if !literal || !strings.Contains(text, "$") {
+		scripts := s.documented(call, around)
+		if programs.Builtin(call.Args[0].Lit()) {
+			for _, arg := range call.Args[1:] {
+				if text, literal := words.Text(arg); literal {
+					scripts = append(scripts, text)
+				}
+			}
+		}
+		for _, text := range scripts {
+			if !strings.Contains(text, "$") {
 				continue
 			}
 			inner, err := s.parser().Parse(strings.NewReader(text), "")

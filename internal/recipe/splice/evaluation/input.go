@@ -8,6 +8,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/copse-dev/copse/internal/recipe/splice/programs"
 	"github.com/copse-dev/copse/internal/recipe/splice/words"
 )
 
@@ -56,21 +57,9 @@ func (s *script) output(n syntax.Node) (out contents) {
 
 // input returns what the innermost of nodes can read from its input.
 func (s *script) input(around []syntax.Node) (in contents) {
-	for i, above := range around {
+	sources(around, func(n syntax.Node) { in.add(s.output(n)) })
+	for _, above := range around {
 		switch above := above.(type) {
-		case *syntax.Stmt:
-			for _, r := range above.Redirs {
-				if i+1 < len(around) && around[i+1] == syntax.Node(r) {
-					continue // the command prints it
-				}
-				if slices.Contains([]syntax.RedirOperator{syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc}, r.Op) {
-					in.add(s.output(r))
-				}
-			}
-		case *syntax.BinaryCmd:
-			if isPipe(above) && around[i+1] == syntax.Node(above.Y) {
-				in.add(s.output(above.X))
-			}
 		case *syntax.ProcSubst:
 			if above.Op == syntax.CmdOut {
 				in.add(s.origins.all)
@@ -106,8 +95,16 @@ func Union(one, other Files) Files {
 // file returns what the file with the name in a word can contain.
 func (s *script) file(w *syntax.Word) contents {
 	name, literal := words.Text(w)
+	if !literal {
+		return s.anyFile()
+	}
+	return s.fileNamed(name)
+}
+
+// fileNamed returns what the files that a constant word names can contain.
+func (s *script) fileNamed(name string) contents {
 	switch {
-	case !literal:
+	case strings.ContainsAny(name, "*?["):
 		return s.anyFile()
 	case strings.HasPrefix(name, "/proc/"):
 		return s.origins.all // it can be the environment
@@ -143,16 +140,19 @@ func (from Script) Writes() Files {
 	return s.written
 }
 
-// copies reports whether a command writes files that its arguments name.
+// copies reports whether a command, or one that it runs, writes files that its arguments name.
 func copies(args []*syntax.Word) bool {
 	name, _ := words.Text(args[0])
+	if programs.External(path.Base(name)) {
+		name = command(programs.Lookup(path.Base(name), ""), args[1:])
+	}
 	return slices.Contains([]string{"tee", "sponge", "dd", "cp", "mv", "ln", "install", "sort"}, path.Base(name))
 }
 
 // redirected records the files that the redirections of a statement write.
 func (s *script) redirected(n *syntax.Stmt, around []syntax.Node, file *syntax.File) {
 	for _, r := range n.Redirs {
-		if slices.Contains([]syntax.RedirOperator{syntax.RdrIn, syntax.DplIn, syntax.DplOut, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc}, r.Op) {
+		if r.Op != syntax.RdrInOut && slices.Contains(reading, r.Op) || r.Op == syntax.DplOut {
 			continue
 		}
 		out := s.output(n)

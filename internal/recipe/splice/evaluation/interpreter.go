@@ -37,23 +37,57 @@ func (s *script) interpreter(base string, args []*syntax.Word, around []syntax.N
 		s.evaluator(args, nil)
 	}
 	for _, program := range found.programs {
-		s.evaluates(s.written[path.Base(program)], evaluated)
+		s.evaluates(s.fileNamed(program), evaluated)
 		reads = reads || program == "-" || strings.HasPrefix(program, "/dev/") || strings.HasPrefix(program, "/proc/")
-		if found.inline && programs.Suspicious(base, program) {
-			if s.exports && strings.Contains(strings.ToLower(program), "env") {
-				given.add(s.origins.all)
-			}
-			given.add(input)
-			s.evaluates(given, reason)
+		given.add(input)
+		if found.inline {
+			s.runs(base, program, given, reason)
+		} else if base != "sh" {
+			s.runs(base, s.texts[path.Base(program)], given, reason)
+		}
+		if base == "python" && program == "timeit" {
+			s.evaluates(given, evaluated) // of its arguments, too
 		}
 	}
 	if reads {
 		s.evaluates(input, evaluated)
+		if base != "sh" {
+			s.runs(base, inputText(around), given, evaluated)
+		}
 	}
 	if found.constant && !found.inline && len(found.programs) > 0 {
 		name := path.Base(found.programs[len(found.programs)-1])
 		s.arguments(name, programs.Lookup(name, ""), args[found.rest:], around)
 	}
+}
+
+// runs records that a constant program evaluates what it gets, and the environment, if it can.
+func (s *script) runs(base, program string, given contents, reason string) {
+	if base == "" || !programs.Suspicious(base, program) {
+		return
+	}
+	if s.exports && strings.Contains(strings.ToLower(program), "env") {
+		given.add(s.origins.all)
+	}
+	s.evaluates(given, reason)
+}
+
+// export reports whether a node puts a variable with a value into the environment of programs.
+func (s *script) export(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.CallExpr:
+		if len(n.Args) == 0 {
+			return false
+		}
+		if n.Args[0].Lit() == "set" {
+			first := words.First(n.Args[1:])
+			return strings.HasPrefix(first, "-") && strings.Contains(first, "a") || slices.Contains(constants(n.Args), "allexport")
+		}
+		return slices.ContainsFunc(n.Assigns, func(a *syntax.Assign) bool { return !s.holds(a).none() })
+	case *syntax.DeclClause:
+		return n.Variant.Value != "local" && slices.ContainsFunc(n.Args, func(a *syntax.Assign) bool { return a.Name != nil && !s.variable(a.Name.Value).none() })
+	}
+	return false
 }
 
 // editor reports whether a command is the user's editor, which no value of a parameter is a part of.

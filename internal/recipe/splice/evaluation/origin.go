@@ -250,6 +250,9 @@ func (s *script) command(n syntax.Node) (is bool) {
 
 // setsByName calls set for the variables whose names are arguments of a builtin command.
 func (s *script) setsByName(n *syntax.CallExpr, set func(string, contents)) {
+	if slices.ContainsFunc(n.Args, isShell) {
+		set("@", s.holds(nodes(n.Args)...)) // of the script in its input
+	}
 	names := constants(n.Args)
 	if len(names) > 0 && names[0] == "read" && !s.other {
 		names = append(names[:1], constants(words.WithoutPrompt(n.Args[1:]))...)

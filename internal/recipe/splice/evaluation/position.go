@@ -101,11 +101,14 @@ func (s *script) arguments(name string, p programs.Program, args []*syntax.Word,
 			s.call(rest, around)
 			return true
 		case option, p.Finds:
+		case programs.Code(text) && !s.file(arg).none():
+			s.evaluates(s.file(arg), composed)
 		case programs.Runs(name, inner), programs.Evaluates(inner) && p.TakesCommand(at.option, false):
 			s.call(args[i:], around)
 			if !at.program.Valued(at.option) {
 				return true
 			}
+		case inner == "test" && (p.Needs == 0 || programs.External(name)): // a task, or a program that evaluates nothing
 		case at.needs == 1 && at.option == "" && at.operand(text), programs.External(inner) && at.operand(text), strings.HasPrefix(at.option, "--") && programs.TakesCommand(at.option):
 			s.call(args[i:], around) // the command that the program runs
 			return true

@@ -62,6 +62,10 @@ func TestPositions(t *testing.T) {
 		"tool -{c,d} X": true, "/bin/s[h] X": true, "./echo \"a $1\"": true, "env BASH_ENV=X tool": true, "docker run -e LD_PRELOAD=X a": true, "tool -cvX": true, "read -ra a <<< X; tool \"b ${a[0]}\"": true, "read -raa <<< X; tool \"b ${a[0]}\"": true, "cd X; tool \"b $(pwd)\"": true,
 		"exec 3<<< X; bash <&3": true, "exec <<< X; sftp a": true, "node -e 'require(process.argv[1])' X": true, "CC=X make": true, "go build -ldflags X": true,
 		"env -S 'bash -c' X": true, "env -vS'a' X": true, "env --split-string='bash -c' X": true, "alias r=eval; r X": true, "alias r='ssh a'; alias s=r; cat a | s X": true, "alias r=\"ssh $h\"; r X": true, "alias r='ssh a'; echo X": false,
+		"echo X | sed 's.^.echo .e'": true, "echo X | sed 'sA^Aecho Ae'": true, "sed 's/a/b/; s,c,d,' X": false, "python3 -m timeit -n 1 X": true, "ruby -e 'puts IO.read(ARGV[0])' X": true,
+		"pssh -H a X": true, "adb shell input text X": true, "scp -S X a b:": true, "tcpdump -z X": true, "sbatch --wrap X": true, "hatch run test \"$@\" && npm run test -- X": false, "command test \"$@\"": true, "builtin test -v X": true,
+		"n=X python3 -c 'import os; os.system(os.environ[\"n\"])'": true, "n=X awk 'BEGIN { system(ENVIRON[\"n\"]) }'": true, "set -a; n=X; perl -e 'system($ENV{n})'": true, "export n; n=X; su -c 'tool $n'": true,
+		"n=X make a": true, "n=a make b; tool X": false, "n=a python3 -c 'import os; os.system(os.environ[\"n\"])'; tool X": false, "export n=1; ssh a 'b $n'; tool X": false,
 		"hyperfine X": true, "uv run env -S X": true, "cmake -E env X": true, "git config core.editor X": true, "git config --global alias.a X": true, "git clone --config core.pager=X a": true,
 		"fzf --preview X": true, "rsync --rsync-path X a": true, "man -P X a": true, "java -a:OnError=X b": true, "npm pkg set scripts.a=X": true, "npx -- \"$@\"": true, "docker exec web env X": true,
 		// The values of options that take a command.

@@ -164,9 +164,9 @@ func Suspicious(base, text string) bool {
 
 var (
 	// executes matches the command e of sed, and the flag of its command s.
-	executes = lazyregexp.New(`(?:^|[^A-Za-z.\\])[gpiImMw0-9]*e[gpiImM0-9]*\s*(?:[;}\n#]|$|\s\w)`)
+	executes = lazyregexp.New(`(?:^|[^A-Za-z.\\])[gpiImMw0-9]*e[gpiImM0-9]*\s*(?:[;}\n#]|$|\s\w)|(?:^|[;{\n])\s*[0-9,$]*\s*s[A-Za-z.]`)
 	// runs matches the functions of programming languages that run or evaluate a text.
-	runs = lazyregexp.New(`(?i)exec|eval|system|popen|spawn|subprocess|child_process|compile|pickle|marshal|import\s*\(|__|\bopen\b|function\s*\(|\bsend\b|getattr|passthru|uplevel|\binclude|call_user|require\s*\(\s*[a-z]|\b(?:qx|vm|do|load|dofile|source|subst)\b|%x|[` + "`|]" + `|/\w*e\w*\s*(?:;|$)`)
+	runs = lazyregexp.New(`(?i)exec|eval|system|popen|spawn|subprocess|child_process|compile|pickle|marshal|import\s*\(|__|\bopen\b|\bIO\.|function\s*\(|\bsend\b|getattr|passthru|uplevel|\binclude|call_user|require\s*\(\s*[a-z]|\b(?:qx|vm|do|load|dofile|source|subst)\b|%x|[` + "`|]" + `|/\w*e\w*\s*(?:;|$)`)
 )
 
 // Plus reports whether options can begin with a plus sign, too.

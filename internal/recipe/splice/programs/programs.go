@@ -64,7 +64,7 @@ var (
 	// runWords are words after which a program can run another one.
 	runWords = []string{"run", "x", "dlx", "foreach", "eval", "runner", "shell", "ssh"}
 	// commandParts are the parts in the names of options that take a command.
-	commandParts = []string{"run", "script", "hook", "rsh", "pager", "pre", "action", "pack", "expr", "expression", "extcmd", "scripts", "preview", "bind", "ldflags"}
+	commandParts = []string{"run", "script", "hook", "rsh", "pager", "pre", "action", "pack", "expr", "expression", "extcmd", "scripts", "preview", "bind", "ldflags", "wrap"}
 	// messages are options whose value a program prints or stores.
 	messages = []string{"-m", "--message", "--msg", "--title", "--body", "--notes", "--description", "--desc", "--summary", "--comment", "--subject", "--text", "--label"}
 	// valued are options that have a value, before the command that a program runs.
@@ -132,6 +132,10 @@ func Lookup(name, subcommand string) Program {
 		return Program{Input: true, letters: "ceE"}
 	case "pytest":
 		return Program{letters: "ceEx"}
+	case "scp", "sftp":
+		return Program{commands: "S"}
+	case "tcpdump":
+		return Program{commands: "z"}
 	case "latexmk":
 		return Program{letters: "c"}
 	case "yt-dlp", "youtube-dl":
@@ -170,6 +174,11 @@ func CommandAfter(program, text string) int {
 		}
 	}
 	return 0
+}
+
+// Code reports whether the name of a file says that it is a program.
+func Code(file string) bool {
+	return slices.Contains([]string{".py", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".rb", ".pl", ".php", ".sh", ".exs", ".go", ".lua", ".jl", ".R", ".sbatch", ".slurm"}, path.Ext(file))
 }
 
 // TakesCommand reports whether the name of an option, or of a setting, says that its value is a command.

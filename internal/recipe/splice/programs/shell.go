@@ -15,7 +15,7 @@ var (
 	// evaluators are programs that evaluate any argument.
 	evaluators = []string{
 		"parallel", "watch", "ssh", "su", "make", "gmake", "just", "script", "expect", "at", "batch", "crontab", "entr", "tmux", "screen",
-		"split", "hyperfine", "concurrently", "watchexec", "nodemon", "mprocs", "pueue", "ansible", "salt", "fab", "pdsh", "zmv", "zargs",
+		"split", "hyperfine", "concurrently", "watchexec", "nodemon", "mprocs", "pueue", "ansible", "salt", "fab", "pdsh", "pssh", "parallel-ssh", "clush", "rsh", "plink", "adb", "zmv", "zargs",
 	}
 	// verbs are evaluators whose names are usual commands of other programs.
 	verbs = []string{"watch", "script", "at", "batch", "split", "screen", "expect"}
