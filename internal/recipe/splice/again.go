@@ -29,7 +29,7 @@ func (r *recipe) readAgain() {
 		return
 	}
 	// A script in the setting, or a program that joins its arguments, gets the values, too.
-	if r.positional() && !r.module.command().separates() {
+	if r.positional() && !r.module.command().Separates() {
 		for _, p := range r.Parameters {
 			r.mark(p.Name, notShell)
 		}
@@ -140,8 +140,8 @@ func (r *recipe) findShell() (found string) {
 		script, _ := fields["script"].(map[string]any)
 		if name, ok := script["command"].(string); ok {
 			args, _ := script["arguments"].([]any)
-			c := command{Command: name}.with(args)
-			return shellIn(append([]string{c.Command}, c.Arguments...))
+			c := programs.Command{Command: name}.With(args)
+			return programs.ShellIn(append([]string{c.Command}, c.Arguments...))
 		}
 	}
 	for i, line := range r.Body {
@@ -152,11 +152,11 @@ func (r *recipe) findShell() (found string) {
 		case !ok:
 			return ""
 		case i == 0:
-			found = shellIn(strings.Fields(words))
+			found = programs.ShellIn(strings.Fields(words))
 		default: // of nix-shell or nix: the interpreter follows an option
 			fields := strings.Fields(words)
-			if n := slices.IndexFunc(fields, selects); n >= 0 {
-				found = shellIn(fields[n+1 : min(n+2, len(fields))])
+			if n := slices.IndexFunc(fields, programs.Selects); n >= 0 {
+				found = programs.ShellIn(fields[n+1 : min(n+2, len(fields))])
 			}
 		}
 		if found != "" {
@@ -166,24 +166,10 @@ func (r *recipe) findShell() (found string) {
 	return ""
 }
 
-// selects reports whether the word after an option of nix-shell or nix is the interpreter of a script.
-func selects(option string) bool { return slices.Contains([]string{"-i", "-c", "--command"}, option) }
-
 // shellName returns the name of the shell that runs the lines of recipes, "" if none does.
 func (m *module) shellName() string {
 	c := m.command()
-	return shellIn(append([]string{c.Command}, c.Arguments...))
-}
-
-// shellIn returns the name of the first shell in words, without a version, "" if there is none. A script for
-// a shell that is not a POSIX one is refused if it cannot be parsed as one.
-func shellIn(words []string) string {
-	for _, word := range words {
-		if name := base(word); programs.Shell(name) {
-			return strings.TrimRight(name, "0123456789.-")
-		}
-	}
-	return ""
+	return programs.ShellIn(append([]string{c.Command}, c.Arguments...))
 }
 
 // positional reports whether a script reads the parameters as "$1".

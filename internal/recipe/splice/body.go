@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/recipe/splice/evaluation"
+	"github.com/copse-dev/copse/internal/recipe/splice/programs"
 )
 
 // The reasons why a parameter is spliced.
@@ -57,7 +58,7 @@ func (r *recipe) posixScript() bool {
 			if script, ok := fields["script"].(map[string]any); ok {
 				name, _ := script["command"].(string)
 				args, _ := script["arguments"].([]any)
-				return command{Command: name}.with(args).shell()
+				return programs.Command{Command: name}.With(args).Shell()
 			}
 		}
 	}
@@ -69,16 +70,7 @@ func (r *recipe) posixScript() bool {
 		return false // a setting that the dump does not have selects the interpreter
 	}
 	words := strings.Fields(shebang)
-	return len(words) > 0 && command{words[0], words[1:]}.behindEnv().shell()
-}
-
-// with returns the command with arguments of a dump.
-func (c command) with(args []any) command {
-	for _, arg := range args {
-		text, _ := arg.(string)
-		c.Arguments = append(c.Arguments, text)
-	}
-	return c
+	return len(words) > 0 && programs.Command{Command: words[0], Arguments: words[1:]}.BehindEnv().Shell()
 }
 
 // line scans the fragments of a line: texts, and expressions in a nested list.

@@ -16,12 +16,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path"
 	"runtime"
 	"slices"
 	"strings"
 
-	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/recipe/splice/programs"
 )
 
@@ -37,10 +35,10 @@ type module struct {
 	Modules  map[string]*module `json:"modules"`
 	Recipes  map[string]*recipe `json:"recipes"`
 	Settings struct {
-		Shell             *command `json:"shell"`
-		WindowsShell      *command `json:"windows_shell"`
-		WindowsPowerShell bool     `json:"windows_powershell"`
-		DefaultScript     bool     `json:"default_script"`
+		Shell             *programs.Command `json:"shell"`
+		WindowsShell      *programs.Command `json:"windows_shell"`
+		WindowsPowerShell bool              `json:"windows_powershell"`
+		DefaultScript     bool              `json:"default_script"`
 
 		PositionalArguments bool `json:"positional_arguments"`
 		Export              bool `json:"export"`
@@ -53,64 +51,6 @@ type module struct {
 	// constants limits the text of constants that recipes insert, for the whole justfile.
 	constants *budget
 }
-
-// command is a program that runs a recipe's lines or its script.
-type command struct {
-	Command   string   `json:"command"`
-	Arguments []string `json:"arguments"`
-}
-
-// shell reports whether the command is a POSIX shell with no arguments but options. With a script
-// of its own, such as "sh -c SCRIPT", it can do anything with what it gets.
-func (c command) shell() bool {
-	if !posix(c.Command) {
-		return false
-	}
-	for i, arg := range c.Arguments {
-		named := i > 0 && strings.HasSuffix(c.Arguments[i-1], "o") && !strings.ContainsAny(arg, " \t\n")
-		last := i == len(c.Arguments)-1
-		if !options.Get().MatchString(arg) && !named || strings.HasSuffix(arg, "c") && options.Get().MatchString(arg) && !last {
-			return false
-		}
-	}
-	return true
-}
-
-// separates reports whether a program that gets a script and values keeps the values apart from the
-// script: it is a POSIX shell, or another interpreter whose last option takes the script. PowerShell and
-// the command processor of Windows join them.
-func (c command) separates() bool {
-	c = c.behindEnv()
-	if posix(c.Command) || len(c.Arguments) == 0 {
-		return c.shell()
-	}
-	base, last := base(c.Command), c.Arguments[len(c.Arguments)-1]
-	joins := slices.Contains([]string{"pwsh", "powershell", "cmd"}, base)
-	return programs.Interprets(base) && !joins && options.Get().MatchString(last) && strings.ContainsAny(last[len(last)-1:], "ce")
-}
-
-// behindEnv returns the program that env runs, if the command is env.
-func (c command) behindEnv() command {
-	words := append([]string{c.Command}, c.Arguments...)
-	if base(words[0]) == "env" {
-		words = words[1:]
-		for len(words) > 0 && (strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=")) {
-			words = words[1:]
-		}
-	}
-	if len(words) == 0 {
-		return command{}
-	}
-	return command{words[0], words[1:]}
-}
-
-// base returns the name of a program without its directory.
-func base(program string) string {
-	return strings.TrimSuffix(path.Base(strings.ReplaceAll(program, `\`, "/")), ".exe")
-}
-
-// options matches short options, such as -eu and +x.
-var options = lazyregexp.New(`\A[-+][a-zA-Z]+\z`)
 
 type recipe struct {
 	Attributes   []any   `json:"attributes"`
@@ -189,26 +129,21 @@ func (m *module) each(prefix string, do func(string, *recipe)) {
 }
 
 // command returns the program that runs the lines of recipes.
-func (m *module) command() command {
+func (m *module) command() programs.Command {
 	s := m.Settings
 	switch {
 	case runtime.GOOS == "windows" && s.WindowsPowerShell:
-		return command{"powershell.exe", []string{"-NoLogo", "-Command"}}
+		return programs.Command{Command: "powershell.exe", Arguments: []string{"-NoLogo", "-Command"}}
 	case runtime.GOOS == "windows" && s.WindowsShell != nil:
 		return *s.WindowsShell
 	case s.Shell != nil:
 		return *s.Shell
 	}
-	return command{"sh", []string{"-cu"}}
+	return programs.Command{Command: "sh", Arguments: []string{"-cu"}}
 }
 
 // shell reports whether a POSIX shell runs the lines of recipes.
-func (m *module) shell() bool { return m.command().shell() }
-
-// posix reports whether a program is a shell that reads quotation marks as POSIX does.
-func posix(program string) bool {
-	return slices.Contains([]string{"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh"}, base(program))
-}
+func (m *module) shell() bool { return m.command().Shell() }
 
 // analyze returns the spliced parameters of a recipe.
 func (r *recipe) analyze() map[string]string {

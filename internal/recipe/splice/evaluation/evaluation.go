@@ -302,7 +302,7 @@ func (s *script) call(command []*syntax.Word, around []syntax.Node) {
 	}
 	if strings.Contains(name, "/") {
 		s.evaluates(s.file(command[0]), evaluated)
-		s.runs(begins(s.texts[base]), s.texts[base], s.holds(nodes(args)...), evaluated)
+		s.runs(programs.Begins(s.texts[base]), s.texts[base], s.holds(nodes(args)...), evaluated)
 	}
 }
 

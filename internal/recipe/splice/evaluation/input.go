@@ -57,7 +57,7 @@ func (s *script) output(n syntax.Node) (out contents) {
 
 // input returns what the innermost of nodes can read from its input.
 func (s *script) input(around []syntax.Node) (in contents) {
-	sources(around, func(n syntax.Node) { in.add(s.output(n)) })
+	words.Sources(around, func(n syntax.Node) { in.add(s.output(n)) })
 	for _, above := range around {
 		switch above := above.(type) {
 		case *syntax.ProcSubst:
@@ -72,8 +72,6 @@ func (s *script) input(around []syntax.Node) (in contents) {
 	}
 	return in
 }
-
-func isPipe(b *syntax.BinaryCmd) bool { return b.Op == syntax.Pipe || b.Op == syntax.PipeAll }
 
 // Files are the names of the files that a recipe writes, without their directories, and what they can
 // contain.
@@ -152,7 +150,7 @@ func copies(args []*syntax.Word) bool {
 // redirected records the files that the redirections of a statement write.
 func (s *script) redirected(n *syntax.Stmt, around []syntax.Node, file *syntax.File) {
 	for _, r := range n.Redirs {
-		if r.Op != syntax.RdrInOut && slices.Contains(reading, r.Op) || r.Op == syntax.DplOut {
+		if !words.Writes(r) {
 			continue
 		}
 		out := s.output(n)
@@ -184,4 +182,30 @@ func (s *script) write(out contents, around []syntax.Node, names ...*syntax.Word
 		all.add(out)
 		s.written[path.Base(name)] = all
 	}
+}
+
+// documented returns the scripts of shells among the here-documents of a command, and remembers the
+// texts of the files that it writes.
+func (s *script) documented(call *syntax.CallExpr, around []syntax.Node) (scripts []string) {
+	text := words.InputText(around)
+	if text == "" {
+		return nil
+	}
+	shell := slices.ContainsFunc(call.Args, isShell)
+	stmt, _ := around[len(around)-2].(*syntax.Stmt)
+	for _, r := range stmt.Redirs {
+		name, _ := words.Text(r.Word)
+		if !words.Writes(r) {
+			continue
+		}
+		if s.texts == nil {
+			s.texts = map[string]string{}
+		}
+		s.texts[path.Base(name)] += text
+		shell = shell || path.Ext(name) == ".sh" || programs.Begins(text) == "sh"
+	}
+	if shell {
+		scripts = append(scripts, text)
+	}
+	return scripts
 }

@@ -71,7 +71,7 @@ func (s *script) holds(nodes ...syntax.Node) (c contents) {
 		syntax.Walk(n, func(n syntax.Node) bool {
 			switch n := n.(type) {
 			case *syntax.CmdSubst:
-				if !counts(n) {
+				if !words.Counts(n) {
 					c.add(s.output(n))
 				}
 				return false
@@ -89,23 +89,6 @@ func (s *script) holds(nodes ...syntax.Node) (c contents) {
 		})
 	}
 	return c
-}
-
-// counts reports whether a command only prints numbers: wc without the names of files.
-func counts(n *syntax.CmdSubst) bool {
-	if len(n.Stmts) != 1 {
-		return false
-	}
-	last := n.Stmts[0]
-	for {
-		pipe, ok := last.Cmd.(*syntax.BinaryCmd)
-		if !ok || !isPipe(pipe) {
-			break
-		}
-		last = pipe.Y
-	}
-	call, ok := last.Cmd.(*syntax.CallExpr)
-	return ok && len(call.Args) == 2 && call.Args[0].Lit() == "wc" && strings.HasPrefix(call.Args[1].Lit(), "-")
 }
 
 func (s *script) expansion(p *syntax.ParamExp) contents {

@@ -183,3 +183,9 @@ func name(begin string) string {
 	begin = strings.TrimSuffix(begin, "=")
 	return begin[strings.LastIndexAny(begin, "-= ,")+1:]
 }
+
+// isShell reports whether a word is the name of a POSIX shell.
+func isShell(w *syntax.Word) bool {
+	text, literal := words.Text(w)
+	return literal && programs.Interpreter(path.Base(text)) == "sh"
+}

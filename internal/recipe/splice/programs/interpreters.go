@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -171,3 +172,15 @@ var (
 
 // Plus reports whether options can begin with a plus sign, too.
 func (o Options) Plus() bool { return o.next != "" }
+
+// Begins returns the name of the interpreter in the first line of a script, "" if there is none.
+func Begins(script string) string {
+	line, _, _ := strings.Cut(script, "\n")
+	line, _ = strings.CutPrefix(line, "#!")
+	for _, word := range strings.Fields(line) {
+		if base := path.Base(word); Interprets(base) {
+			return Interpreter(base)
+		}
+	}
+	return ""
+}

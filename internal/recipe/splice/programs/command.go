@@ -1,0 +1,95 @@
+package programs
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/lazyregexp"
+)
+
+// Command is a program that runs a recipe's lines or its script.
+type Command struct {
+	Command   string   `json:"command"`
+	Arguments []string `json:"arguments"`
+}
+
+// Shell reports whether the command is a POSIX shell with no arguments but options. With a script
+// of its own, such as "sh -c SCRIPT", it can do anything with what it gets.
+func (c Command) Shell() bool {
+	if !posix(c.Command) {
+		return false
+	}
+	for i, arg := range c.Arguments {
+		named := i > 0 && strings.HasSuffix(c.Arguments[i-1], "o") && !strings.ContainsAny(arg, " \t\n")
+		last := i == len(c.Arguments)-1
+		if !options.Get().MatchString(arg) && !named || strings.HasSuffix(arg, "c") && options.Get().MatchString(arg) && !last {
+			return false
+		}
+	}
+	return true
+}
+
+// Separates reports whether a program that gets a script and values keeps the values apart from the
+// script: it is a POSIX shell, or another interpreter whose last option takes the script. PowerShell and
+// the command processor of Windows join them.
+func (c Command) Separates() bool {
+	c = c.BehindEnv()
+	if posix(c.Command) || len(c.Arguments) == 0 {
+		return c.Shell()
+	}
+	base, last := base(c.Command), c.Arguments[len(c.Arguments)-1]
+	joins := slices.Contains([]string{"pwsh", "powershell", "cmd"}, base)
+	return Interprets(base) && !joins && options.Get().MatchString(last) && strings.ContainsAny(last[len(last)-1:], "ce")
+}
+
+// BehindEnv returns the program that env runs, if the command is env.
+func (c Command) BehindEnv() Command {
+	words := append([]string{c.Command}, c.Arguments...)
+	if base(words[0]) == "env" {
+		words = words[1:]
+		for len(words) > 0 && (strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=")) {
+			words = words[1:]
+		}
+	}
+	if len(words) == 0 {
+		return Command{}
+	}
+	return Command{words[0], words[1:]}
+}
+
+// base returns the name of a program without its directory.
+func base(program string) string {
+	return strings.TrimSuffix(path.Base(strings.ReplaceAll(program, `\`, "/")), ".exe")
+}
+
+// options matches short options, such as -eu and +x.
+var options = lazyregexp.New(`\A[-+][a-zA-Z]+\z`)
+
+// posix reports whether a program is a shell that reads quotation marks as POSIX does.
+func posix(program string) bool {
+	return slices.Contains([]string{"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh"}, base(program))
+}
+
+// With returns the command with arguments of a dump.
+func (c Command) With(args []any) Command {
+	for _, arg := range args {
+		text, _ := arg.(string)
+		c.Arguments = append(c.Arguments, text)
+	}
+	return c
+}
+
+// Selects reports whether the word after an option of nix-shell or nix is the interpreter of a script.
+func Selects(option string) bool { return slices.Contains([]string{"-i", "-c", "--command"}, option) }
+
+// ShellIn returns the name of the first shell in words, without a version, "" if there is none. A script for
+// a shell that is not a POSIX one is refused if it cannot be parsed as one.
+func ShellIn(words []string) string {
+	for _, word := range words {
+		if name := base(word); Shell(name) {
+			return strings.TrimRight(name, "0123456789.-")
+		}
+	}
+	return ""
+}
