@@ -55,28 +55,25 @@ func (p place) staying(sets []toolset.Toolset) []toolset.Toolset {
 			set.Templates[j].Read = checked(p, set.Templates[j].Read)
 			p.complete(set.Templates[j].Variables)
 		}
-		if offer := set.Offer; offer != nil {
-			set.Offer = func(ctx context.Context) *toolset.Offer {
-				if p.check() == nil {
-					if all := offer(ctx); p.check() == nil {
-						return all
-					}
-				}
-				return none
-			}
-		}
-		if skills := set.Skills; skills != nil {
-			set.Skills = func(ctx context.Context) []toolset.Skill {
-				if p.check() == nil {
-					if all := skills(ctx); p.check() == nil {
-						return all
-					}
-				}
-				return nil
-			}
-		}
+		set.Offer = stays(p, set.Offer, none)
+		set.Skills = stays(p, set.Skills, nil)
 	}
 	return sets
+}
+
+// stays returns a function whose answer is moved if the directory leads elsewhere before or after it.
+func stays[Out any](p place, do func(context.Context) Out, moved Out) func(context.Context) Out {
+	if do == nil {
+		return nil
+	}
+	return func(ctx context.Context) Out {
+		if p.check() == nil {
+			if out := do(ctx); p.check() == nil {
+				return out
+			}
+		}
+		return moved
+	}
 }
 
 func (p place) tool(t *toolset.Tool) {
