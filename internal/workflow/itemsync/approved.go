@@ -30,12 +30,12 @@ var ErrOtherAddress = errors.New("the address of the remote is not the one with 
 // repository that arrives as an archive brings a shared store and the address of its remote, and
 // copse does not contact an address because a repository names it. It is a directory with a file for the
 // path of each store, which contains a random text and digests of the remotes' addresses. The store has
-// the same text, so another store at that path is not approved. Its zero value approves none.
+// a file with that name, so another store at that path is not approved. Its zero value approves none.
 type Approved struct{ Dir userdir.Dir }
 
 const (
-	// identityName is the file of a store with its random text.
-	identityName = ".copse/approved"
+	// identities is the directory of a store with an empty file for each user directory that approves it.
+	identities = ".copse/approvals"
 	// maxIdentity is the size in bytes of the longest random text that is read.
 	maxIdentity = 64
 	// maxRemotes is how many addresses of a store are approved: the last ones that were synced with.
@@ -73,8 +73,7 @@ func (a Approved) known(path string) (text string, remotes []string) {
 		return "", nil
 	}
 	defer store.Close()
-	identity, err := regular.ReadIn(store, identityName, maxIdentity)
-	if err != nil || string(identity) != lines[0] {
+	if info, err := store.Lstat(identities + "/" + lines[0]); err != nil || !info.Mode().IsRegular() {
 		return "", nil
 	}
 	return lines[0], lines[1:]
@@ -84,7 +83,7 @@ func (a Approved) known(path string) (text string, remotes []string) {
 const approveTime = 5 * time.Second
 
 // add approves the store at a path for a remote. Of several processes that do so at once, each makes
-// sure at its end that both texts are the same, and that its remote is approved.
+// sure at its end that the store has the text, and that its remote is approved.
 func (a Approved) add(path string, remote *sidebranch.Remote) error {
 	pauses := backoff.Start(time.Millisecond, 100*time.Millisecond)
 	for a.Check(path, remote) != nil {
@@ -92,17 +91,17 @@ func (a Approved) add(path string, remote *sidebranch.Remote) error {
 		var err error
 		if text == "" {
 			text = rand.Text()
-			err = identify(path, []byte(text))
+			err = identify(path, text)
 		}
 		if err == nil {
 			remotes = append(remotes[max(0, len(remotes)-maxRemotes+1):], digest(remote))
 			err = a.Dir.Replace(approval(path), []byte(text+"\n"+strings.Join(remotes, "\n")))
 		}
-		if err != nil && !errors.Is(err, fs.ErrExist) {
+		if err != nil {
 			return err
 		}
-		if limit := pauses.Pause(context.Background(), approveTime); limit != nil {
-			return errors.Join(err, limit)
+		if err := pauses.Pause(context.Background(), approveTime); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -117,22 +116,26 @@ func digest(remote *sidebranch.Remote) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// identify writes the random text of the store at a path. It follows no link.
-func identify(path string, text []byte) error {
+// identify adds a random text to those of the store at a path. It follows no link out of the store.
+func identify(path, text string) error {
 	store, err := os.OpenRoot(path)
 	if err != nil {
 		return rooted.WithoutPath(err)
 	}
 	defer store.Close()
-	if err := store.Remove(identityName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := store.Mkdir(identities, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return rooted.WithoutPath(err)
 	}
-	file, err := store.OpenFile(identityName, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	dir, err := regular.OpenRootIn(store, identities)
 	if err != nil {
 		return rooted.WithoutPath(err)
 	}
-	_, err = file.Write(text)
-	return errors.Join(err, file.Close())
+	defer dir.Close()
+	file, err := dir.OpenFile(text, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return rooted.WithoutPath(err)
+	}
+	return file.Close()
 }
 
 // approval returns the name of the file that approves the store at a path.

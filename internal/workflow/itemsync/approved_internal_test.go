@@ -35,6 +35,31 @@ func TestApprovedAtOnce(t *testing.T) {
 	}
 }
 
+// Accounts and containers with other home directories use the same store, and each approves it for itself.
+func TestApprovedByTwo(t *testing.T) {
+	t.Parallel()
+	store := t.TempDir()
+	if err := os.Mkdir(filepath.Join(store, ".copse"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	remote := &sidebranch.Remote{Fetch: "../hub.git"}
+	one, other := Approved{Dir: userdir.Dir(filepath.Join(t.TempDir(), "stores"))}, Approved{Dir: userdir.Dir(filepath.Join(t.TempDir(), "stores"))}
+	if err := one.add(store, remote); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Check(store, remote); !errors.Is(err, ErrNotApproved) {
+		t.Errorf("the approval of another one counts: %v", err)
+	}
+	if err := other.add(store, remote); err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range []Approved{one, other} {
+		if err := a.Check(store, remote); err != nil {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
 // An approval is for addresses, and the last ones remain.
 func TestApprovedAddresses(t *testing.T) {
 	t.Parallel()
