@@ -41,12 +41,6 @@ func (g *Group) Add(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// Has reports whether a file was added.
-func (g *Group) Has(path string) bool {
-	_, ok := g.files[path]
-	return ok
-}
-
 // MarkIncomplete records that the result depends on more than the files of the group, so
 // Same reports false from now on.
 func (g *Group) MarkIncomplete() { g.incomplete = true }

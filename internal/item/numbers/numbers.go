@@ -99,13 +99,6 @@ func (b *Book) Next(ctx context.Context, minimum item.ID) item.ID {
 	return next
 }
 
-// Largest returns the largest number that is in use elsewhere, 0 if none is known.
-func (b *Book) Largest(ctx context.Context) item.ID {
-	var largest item.ID
-	b.change(ctx, func(s *store) { largest = s.largest() })
-	return largest
-}
-
 // Forget forgets the numbers that were given out if no ref has any. It is for a store that begins
 // again.
 func (b *Book) Forget(ctx context.Context) {
