@@ -82,28 +82,18 @@ func (t *renderer) add(e any) bool {
 		if len(e) > 0 {
 			op, _ = e[0].(string)
 		}
+		program, isProgram := t.program(e)
 		switch {
+		case isProgram:
+			return t.write(program)
 		case op == "variable":
-			name, _ := variable(e)
-			if t.recipe.has(name) {
-				break
-			}
-			if known, isConstant, fits := t.recipe.module.constant(name); isConstant {
-				return fits && t.write(known)
-			}
-			if value := t.recipe.module.Assignments[name].Value; value != nil {
-				return t.in(&recipe{module: t.recipe.module}, value)
-			}
+			return t.variable(e)
 		case op == "concatenate" || op == "format":
 			return t.all(e[1:])
 		case op == "join" && len(e) == 3:
 			return t.add(e[1]) && t.write("/") && t.add(e[2])
 		case op == "if" && len(e) == 4:
 			return t.choice(e)
-		case callee(e) == "require" || callee(e) == "just_executable":
-			if known, isConstant := t.recipe.module.text(e); isConstant && len(t.recipe.mentioned(e)) == 0 {
-				return t.write(known)
-			}
 		case callee(e) == "quote" && len(e) == 3 && !t.quoted:
 			return t.quote(e[2])
 		case op == "" && len(e) == 1:
@@ -116,17 +106,36 @@ func (t *renderer) add(e any) bool {
 	return (t.quoted || !operates(e)) && t.write(evaluation.Value)
 }
 
-// in writes an expression of an assignment, which no parameter is visible to.
-func (t *renderer) in(r *recipe, e any) bool {
+// program returns the name of a program that just finds.
+func (t *renderer) program(e []any) (string, bool) {
+	if name := callee(e); name != "require" && name != "just_executable" || len(t.recipe.mentioned(e)) > 0 {
+		return "", false
+	}
+	return t.recipe.module.text(e)
+}
+
+// variable writes the value of a parameter, or of an assignment, which no parameter is visible to.
+func (t *renderer) variable(e []any) bool {
+	name, _ := variable(e)
 	outside := t.recipe
-	t.recipe = r
-	fits := t.add(e)
+	if outside.has(name) {
+		return t.write(evaluation.Value)
+	}
+	if known, isConstant, fits := outside.module.constant(name); isConstant {
+		return fits && t.write(known)
+	}
+	value := outside.module.Assignments[name].Value
+	if value == nil {
+		return t.write(evaluation.Value)
+	}
+	t.recipe = &recipe{module: outside.module}
+	fits := t.add(value)
 	t.recipe = outside
 	return fits
 }
 
 // operates reports whether the value of an expression can have an operator of the shell, because one of
-// its texts has it. The pattern of a replacement is no such text.
+// its texts has it. The pattern of a replacement does not count.
 func operates(e any) bool {
 	switch e := e.(type) {
 	case string:

@@ -392,15 +392,16 @@ func TestModules(t *testing.T) {
 func TestDoubled(t *testing.T) {
 	t.Parallel()
 	var doubled, functions strings.Builder
-	doubled.WriteString(`"v0":{"value":"a"}`)
+	doubled.WriteString(`"v0":{"value":"a"},"w0":{"value":["if",["==","a","b"],["call","env","A"],""]}`)
 	for i := range 60 {
+		fmt.Fprintf(&doubled, `,"w%d":{"value":["concatenate",["variable","w%d"],["variable","w%d"]]}`, i+1, i, i)
 		fmt.Fprintf(&doubled, `,"v%d":{"value":["concatenate",["variable","v%d"],["variable","v%d"]]}`, i+1, i, i)
 	}
 	for range 60 {
 		functions.WriteString(`["call","shell",`)
 	}
 	nested := functions.String() + `["variable","x"]` + strings.Repeat("]", 60)
-	dump := `{"assignments":{` + doubled.String() + `},"recipes":{"r":{"body":[["echo ",[["call","quote",["variable","x"]]],[["variable","v60"]],[` + nested + `]]],
+	dump := `{"assignments":{` + doubled.String() + `},"recipes":{"r":{"body":[["echo ",[["call","quote",["variable","x"]]],[["variable","v60"]],[["variable","w60"]],[` + nested + `]]],
 		"parameters":[{"name":"x","default":["variable","v60"]}]}}}`
 	found, err := splice.Analyze([]byte(dump), nil)
 	if err != nil || len(found["r"]) != 1 {

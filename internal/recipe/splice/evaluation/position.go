@@ -94,7 +94,7 @@ func (s *script) arguments(name string, p programs.Program, args []*syntax.Word,
 		case !literal && at.needs > 0 && p.Needs > 0 && at.operand(text):
 			s.content(nodes(rest)...) // it selects the command
 			s.evaluates(s.file(arg), evaluated)
-		case name == "env" && option && strings.Contains(text, "S") && !strings.Contains(text, "="), name == "env" && strings.HasPrefix(text, "--split-string"):
+		case name == "env" && splits(text):
 			s.content(nodes(rest)...) // it splits its value into the first words of the command
 		case !literal, p.Texts && !p.Finds:
 		case p.Finds && len(rest) > 0 && programs.Finder(text):
@@ -108,8 +108,7 @@ func (s *script) arguments(name string, p programs.Program, args []*syntax.Word,
 			if !at.program.Valued(at.option) {
 				return true
 			}
-		case inner == "test" && (p.Needs == 0 || programs.External(name)): // a task, or a program that evaluates nothing
-		case at.needs == 1 && at.option == "" && at.operand(text), programs.External(inner) && at.operand(text), strings.HasPrefix(at.option, "--") && programs.TakesCommand(at.option):
+		case at.runs(name, text):
 			s.call(args[i:], around) // the command that the program runs
 			return true
 		case p.Needs > 0 && at.needs > 0 && strings.Contains(text, "/"):
@@ -121,6 +120,25 @@ func (s *script) arguments(name string, p programs.Program, args []*syntax.Word,
 		at.pass(name, text, option && literal)
 	}
 	return false
+}
+
+// runs reports whether a constant word is the command that the program runs.
+func (at *position) runs(name, text string) bool {
+	inner := path.Base(text)
+	switch {
+	case strings.HasPrefix(at.option, "--") && programs.TakesCommand(at.option):
+		return true
+	case !at.operand(text):
+		return false
+	case inner == "test" && (at.program.Needs == 0 || programs.External(name)):
+		return false // a task, or a program that evaluates nothing
+	}
+	return at.needs == 1 && at.option == "" || programs.External(inner)
+}
+
+// splits reports whether an option of env splits its value into words.
+func splits(option string) bool {
+	return strings.HasPrefix(option, "--split-string") || strings.HasPrefix(option, "-") && strings.Contains(option, "S") && !strings.Contains(option, "=")
 }
 
 // operand reports whether a constant word is neither an option nor the value of one, nor a variable for

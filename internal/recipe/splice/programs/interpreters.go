@@ -177,7 +177,7 @@ func (o Options) Plus() bool { return o.next != "" }
 func Begins(script string) string {
 	line, _, _ := strings.Cut(script, "\n")
 	line, _ = strings.CutPrefix(line, "#!")
-	for _, word := range strings.Fields(line) {
+	for word := range strings.FieldsSeq(line) {
 		if base := path.Base(word); Interprets(base) {
 			return Interpreter(base)
 		}
