@@ -94,20 +94,25 @@ func (f *File) setDependsOn(texts []string) error {
 	return f.front.SetList(keyDependsOn, texts)
 }
 
-// Forget removes item id from the parent and the dependencies.
-func (f *File) Forget(id item.ID) error {
-	if f.front.Get(keyParent).Text == id.String() {
+// Forget removes items from the parent and the dependencies.
+func (f *File) Forget(ids ...item.ID) error {
+	parent := f.front.Get(keyParent).Text
+	if slices.ContainsFunc(ids, func(id item.ID) bool { return id.String() == parent }) {
 		if err := f.front.Delete(keyParent); err != nil {
 			return err
 		}
 	}
-	return f.NotDependOn(id)
+	return f.NotDependOn(ids...)
 }
 
-// NotDependOn removes item id from the dependencies.
-func (f *File) NotDependOn(id item.ID) error {
+// NotDependOn removes items from the dependencies.
+func (f *File) NotDependOn(ids ...item.ID) error {
+	gone := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		gone[id.String()] = true
+	}
 	texts := f.front.Get(keyDependsOn).Items
-	kept := slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == id.String() })
+	kept := slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return gone[s] })
 	if len(kept) == len(texts) {
 		return nil
 	}

@@ -155,15 +155,19 @@ func (r *repair) references() error {
 		return err
 	}
 	for _, it := range snapshot.List(item.Config{}, item.Filter{All: true}) {
-		for _, missing := range dangling(r.Reader.Lookup, it) {
-			content, _, err := layout.Open(r.Tx.Root(), layout.Items, it.ID)
-			if err != nil || content.Forget(missing) != nil {
-				continue // for a person
-			}
-			if err := r.save(it.ID, content); err != nil {
-				return err
-			}
-			r.done(layout.Item(it.ID), "no longer refers to #%d, which does not exist", missing)
+		missing := dangling(r.Reader.Lookup, it)
+		if len(missing) == 0 {
+			continue
+		}
+		content, _, err := layout.Open(r.Tx.Root(), layout.Items, it.ID)
+		if err != nil || content.Forget(missing...) != nil {
+			continue // for a person
+		}
+		if err := r.save(it.ID, content); err != nil {
+			return err
+		}
+		for _, id := range missing {
+			r.done(layout.Item(it.ID), "no longer refers to #%d, which does not exist", id)
 		}
 	}
 	return nil
