@@ -86,6 +86,7 @@ var unaskedPlaces = map[string]string{
 		userdir private
 		workflow/itemsync known
 		xec executable
+		xec neutral
 	`,
 	"it chooses an error or a hint; the file has another error already": `
 		app self
@@ -190,7 +191,7 @@ var unaskedPlaces = map[string]string{
 	`,
 	"these are files of the kernel about processes and connections, and tokens that nobody can use unread": `
 		loopback listeners
-		loopback ownerOf
+		loopback ownerInTables
 		wiring following
 		wiring tokens
 		xec/family Marked
