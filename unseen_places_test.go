@@ -104,7 +104,6 @@ var unaskedPlaces = map[string]string{
 	`,
 	"what opens the file next reports the error": `
 		git Boundary
-		git/fingerprint Subdirectories
 		git/gitconfig Read
 		git/gitconfig SystemFile
 		git/hazard borrowed
@@ -117,7 +116,6 @@ var unaskedPlaces = map[string]string{
 		git/sidebranch other
 		git/trial commit
 		git/trial read
-		git/uncommitted beside
 		item/postgres/address checkPassfile
 		lockedstore EditPrivate
 		lockedstore changeIn

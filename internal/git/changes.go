@@ -18,13 +18,11 @@ func (r *Repo) Changes(ctx context.Context) (Status, []Change, error) {
 		changes []Change
 	}
 	a, err := read(r, func() (a answer, err error) {
-		out, err := r.status(ctx)
+		out, status, err := r.status(ctx)
 		if err != nil {
 			return a, err
 		}
-		if a.status, err = porcelain.ParseStatus(out); err != nil {
-			return a, err
-		}
+		a.status = status
 		a.changes, err = porcelain.ParseChanges(out)
 		return a, err
 	})

@@ -14,23 +14,22 @@ type Status = porcelain.Status
 // by ctx. A bare repository is [ErrBare].
 func (r *Repo) Status(ctx context.Context) (Status, error) {
 	return read(r, func() (Status, error) {
-		out, err := r.status(ctx)
-		if err != nil {
-			return Status{}, err
-		}
-		return porcelain.ParseStatus(out)
+		_, status, err := r.status(ctx)
+		return status, err
 	})
 }
 
-func (r *Repo) status(ctx context.Context) ([]byte, error) {
+func (r *Repo) status(ctx context.Context) (out []byte, s Status, err error) {
 	if r.Bare() {
-		return nil, fmt.Errorf("read status: %w", ErrBare)
+		return nil, s, fmt.Errorf("read status: %w", ErrBare)
 	}
-	out, err := r.program.Run(ctx, "status", "--porcelain=v2", "--branch", "--ahead-behind", "--untracked-files=normal",
+	out, whole, err := r.program.Compare(ctx, "status", "--porcelain=v2", "--branch", "--ahead-behind", "--untracked-files=normal",
 		// Git would run in each submodule, with the submodule's own configuration.
 		"--ignore-submodules=dirty", "-z")
 	if err != nil {
-		return nil, fmt.Errorf("read status: %w", err)
+		return nil, s, fmt.Errorf("read status: %w", err)
 	}
-	return out, nil
+	s, err = porcelain.ParseStatus(out)
+	s.Partial = !whole
+	return out, s, err
 }

@@ -4,6 +4,7 @@ package dirt
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -50,7 +51,10 @@ func (d *Counter) Count(ctx context.Context) (int, error) {
 	}
 	d.seen = nil
 	before, ok := d.stamps(ctx)
-	_, files, err := d.repo.Changes(ctx)
+	status, files, err := d.repo.Changes(ctx)
+	if err == nil && status.Partial {
+		err = errors.New("git cannot open some of the directories")
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -182,26 +182,30 @@ func sorted(dirs []string) []string {
 }
 
 // Beside returns the directories of a worktree that have no tracked file but lie next to one. They
-// reveal new files in them.
-func Beside(root string, tracked []string) []string {
+// reveal new files in them. The error says that one of the directories with tracked files cannot be read.
+func Beside(root string, tracked []string) ([]string, error) {
 	dirs := directories(tracked)
 	var found []string
 	for _, dir := range dirs {
-		for _, name := range Subdirectories(root, dir) {
+		below, err := Subdirectories(root, dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range below {
 			if _, known := slices.BinarySearch(dirs, name); !known {
 				found = append(found, name)
 			}
 		}
 	}
-	return found
+	return found, nil
 }
 
-// Subdirectories returns the directories in one below root, as paths below root; none if
-// it cannot be read.
-func Subdirectories(root, dir string) []string {
+// Subdirectories returns the directories in one below root, as paths below root; none if there is no
+// such directory.
+func Subdirectories(root, dir string) ([]string, error) {
 	list, err := regular.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
-	if err != nil {
-		return nil
+	if regular.Unseen(err) {
+		return nil, err
 	}
 	var found []string
 	for _, e := range list {
@@ -209,5 +213,5 @@ func Subdirectories(root, dir string) []string {
 			found = append(found, path.Join(dir, e.Name()))
 		}
 	}
-	return found
+	return found, nil
 }

@@ -32,6 +32,8 @@ type Status struct {
 	Untracked int `json:"untracked"`
 	// Conflicted are files with merge conflicts, which are counted here alone.
 	Conflicted int `json:"conflicted"`
+	// Partial means that git could not look everywhere, so there can be more.
+	Partial bool `json:"partial,omitempty"`
 }
 
 // ParseStatus reads the second porcelain format. Records end with a NUL.

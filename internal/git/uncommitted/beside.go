@@ -20,17 +20,22 @@ var errTooMany = errors.New("too many directories without tracked files")
 
 // beside returns the directories of a worktree that have no tracked file and that git does
 // not ignore: a file that appears in one of them is an untracked file. Git is asked only
-// where there are such directories.
+// where there are such directories. The error can be that of a directory that cannot be read, which git
+// does not always report.
 func beside(ctx context.Context, repo *git.Repo) ([]string, error) {
 	tracked, err := repo.Tracked(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, err := notIgnored(ctx, repo, fingerprint.Beside(repo.Root(), tracked.All()))
+	found, err := fingerprint.Beside(repo.Root(), tracked.All())
+	if err == nil {
+		found, err = notIgnored(ctx, repo, found)
+	}
 	if err != nil {
 		return nil, err
 	}
 	var below []string
+	unread := map[string]error{}
 	queue := slices.Clone(found)
 	for ; len(queue) > 0; queue = queue[1:] {
 		if len(found)+len(below) > maxBeside {
@@ -38,7 +43,10 @@ func beside(ctx context.Context, repo *git.Repo) ([]string, error) {
 		}
 		// Git does not look into repositories that lie in the worktree.
 		if _, err := os.Lstat(filepath.Join(repo.Root(), filepath.FromSlash(queue[0]), ".git")); err != nil {
-			more := fingerprint.Subdirectories(repo.Root(), queue[0])
+			more, err := fingerprint.Subdirectories(repo.Root(), queue[0])
+			if err != nil {
+				unread[queue[0]] = err
+			}
 			below, queue = append(below, more...), append(queue, more...)
 		}
 	}
@@ -47,6 +55,11 @@ func beside(ctx context.Context, repo *git.Repo) ([]string, error) {
 		return nil, err
 	}
 	found = append(found, kept...)
+	for _, dir := range found {
+		if unread[dir] != nil {
+			return nil, unread[dir]
+		}
+	}
 	slices.Sort(found)
 	return found, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/fingerprint"
 	"github.com/copse-dev/copse/internal/git/index"
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // maxUntracked is the maximum number of compared untracked files of a worktree.
@@ -75,6 +76,7 @@ func (f *Finder) State(ctx context.Context, repo *git.Repo, head string, known *
 		return found, nil // nothing shows when git can look there
 	}
 	if found.Beside, err = beside(ctx, repo); err != nil {
+		found.Edits.Partial = regular.Unseen(err)
 		return found, nil //nolint:nilerr // git is asked each time
 	}
 	files, err := filesOf(ctx, repo, head, found)

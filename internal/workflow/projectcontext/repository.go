@@ -226,7 +226,7 @@ func (g *gathering) git(ctx context.Context) (Content, error) {
 		return nil, emptyError("a bare repository")
 	case err != nil:
 		return nil, err
-	case len(out.Files) == 0:
+	case len(out.Files) == 0 && !out.Status.Partial:
 		return nil, emptyError("no changes")
 	}
 	out.Stamps = g.stamps(ctx, out.Files)

@@ -288,6 +288,9 @@ func changeCounts(c projectcontext.Changes) foreign.Line {
 			counts = append(counts, foreign.Line{}.Int(count.n).Add(count.what))
 		}
 	}
+	if c.Status.Partial {
+		counts = append(counts, foreign.Own("git cannot open some directories"))
+	}
 	head := foreign.Join(counts, ", ")
 	if len(c.Lines) > 0 {
 		head = head.Own(";").Add(lineCount(sum(c.Lines))).Own(" lines")
