@@ -42,6 +42,40 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// Git takes a new number of an item for a new name of its file, and passes a version of another item
+// that has the old number on the other side. Only the doctor, who sees all files, can merge these.
+func TestFileOfAnotherItem(t *testing.T) {
+	t.Parallel()
+	text := func(id item.ID, title string, minute int, more ...func(*item.Item)) string {
+		s := newStore(t)
+		s.create(id, title, minute, more...)
+		return s.tree[name(id)]
+	}
+	edited := func(it *item.Item) { it.Status = "todo" }
+	x2, x3, y2 := text(2, "x", 1), text(3, "x", 1), text(2, "y", 2)
+	for what, test := range map[string]struct {
+		base, ours, theirs string
+		want               error
+	}{
+		"renumbered here, another one there":     {x2, x3, y2, driver.ErrApart},
+		"another one here, renumbered there":     {x2, y2, x3, driver.ErrApart},
+		"another one there":                      {x2, x2, y2, driver.ErrApart},
+		"another one here":                       {x2, y2, x2, driver.ErrApart},
+		"another one on both sides":              {x2, y2, y2, driver.ErrApart},
+		"renumbered and edited, another one":     {x2, text(3, "x", 1, edited), y2, driver.ErrApart},
+		"three items":                            {x2, text(3, "z", 3), y2, driver.ErrApart},
+		"born at one moment":                     {x2, x3, text(4, "y", 1), driver.ErrApart},
+		"renumbered here, edited there":          {x2, x3, text(2, "x", 1, edited), nil},
+		"renumbered on both sides":               {x2, x3, text(4, "x", 1), nil},
+		"another title here, edited there":       {x2, text(2, "new title", 1), text(2, "x", 1, edited), nil},
+		"another number here, other title there": {x2, x3, text(2, "new title", 1), nil},
+	} {
+		if _, err := driver.Merge(name(2), test.base, test.ours, test.theirs, ""); !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, want %v", what, err, test.want)
+		}
+	}
+}
+
 // Git calls the driver for the file in the trash when one side deleted an item. The driver
 // refuses to put the change of the other side there.
 func TestFileOfDeletedItem(t *testing.T) {

@@ -12,9 +12,9 @@ import (
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
-// ErrApart reports that two versions of a file are of different items with one number. One
-// file cannot keep both.
-var ErrApart = errors.New("two items have this number; run `copse item doctor --repair`")
+// ErrApart reports that two versions of a file are, or can be, of different items. One file cannot
+// keep both.
+var ErrApart = errors.New("two items have this number, or git takes one item for another; run `copse item doctor --repair`")
 
 // ErrDeleted reports that one side deleted an item and the other changed it. It is kept, which
 // takes a file other than the deleted one.
@@ -39,6 +39,9 @@ func Merge(name, base, ours, theirs, config string) (string, error) {
 			trees[i][merge.ConfigName] = config
 		}
 	}
+	if base != "" && !(isVersion(name, base, ours) && isVersion(name, base, theirs)) {
+		return "", ErrApart
+	}
 	if _, trashed, _ := match.NumberOf(name); trashed && deletedOnce(base, ours, theirs) {
 		return "", ErrDeleted
 	}
@@ -55,6 +58,20 @@ func Merge(name, base, ours, theirs, config string) (string, error) {
 		}
 	}
 	return r.Tree[name], nil
+}
+
+// isVersion reports whether the item of a text is without doubt that of base: it was created at the
+// same time, and has its number or its title. Git takes a new number of an item for a new name of its
+// file, and then another item with the old number for a version of it. Files that are not items are
+// versions of each other.
+func isVersion(name, base, text string) bool {
+	a, b := match.Read(name, base), match.Read(name, text)
+	if a == nil || b == nil {
+		return true
+	}
+	was, _, wasErr := a.File.Item() // with the number in the text
+	is, _, isErr := b.File.Item()
+	return wasErr == nil && isErr == nil && was.Created == is.Created && (was.ID == is.ID || was.Title == is.Title)
 }
 
 // deletedOnce reports whether one side deleted an item of base and the other changed it.
