@@ -42,7 +42,7 @@ func (r *Repo) Copied(ctx context.Context, since string) (head string, found []r
 	if known[0] == "" || known[0] == known[1] {
 		return known[0], nil, nil
 	}
-	made, err := r.madeSince(ctx, known[1], merge.ItemsDir)
+	made, err := r.madeSince(ctx, "HEAD", known[1], merge.ItemsDir)
 	if err != nil {
 		return "", nil, err
 	}
@@ -100,11 +100,11 @@ type commit struct {
 	files  []string // in the store
 }
 
-// madeSince returns the commits of HEAD that change files in a directory of the store, the
-// latest first.
-func (r *Repo) madeSince(ctx context.Context, since, directory string) ([]*commit, error) {
+// madeSince returns the commits up to head that change files in a directory of the store, the
+// latest first; "" is the store itself.
+func (r *Repo) madeSince(ctx context.Context, head, since, directory string) ([]*commit, error) {
 	args := []string{"--literal-pathspecs", "log", "-z", "--no-merges", "--full-history", "--no-renames", "--no-show-signature", "--name-only",
-		"--format=%x00%H%x00%an%x00%ae%x00%at%x00%s%x00%ct%x00%b%x00", "--max-count=" + strconv.Itoa(maxCommits), "HEAD"}
+		"--format=%x00%H%x00%an%x00%ae%x00%at%x00%s%x00%ct%x00%b%x00", "--max-count=" + strconv.Itoa(maxCommits), head}
 	if since != "" {
 		args = append(args, "^"+since)
 	}
@@ -213,7 +213,7 @@ func (r *Repo) candidates(ctx context.Context, made []*commit, extra []string) (
 	args := []string{"--literal-pathspecs", "log", "--no-merges", "--full-history", "--no-show-signature", "--all", "--reflog",
 		"--format=%H%x00%ct%x00%an%x00%ae%x00%at%x00%s", "--since=" + time.Unix(oldest, 0).Add(-slack).UTC().Format(time.RFC3339)}
 	args = append(args, slices.DeleteFunc(slices.Clone(extra), func(hash string) bool { return hash == "" })...)
-	out, err := r.run(ctx, append(args, "--", r.prefix+merge.ItemsDir)...)
+	out, err := r.run(ctx, append(args, "--", r.prefix+merge.ItemsDir, r.prefix+merge.TrashDir)...)
 	if err != nil {
 		return nil, err
 	}

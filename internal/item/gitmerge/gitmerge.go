@@ -282,12 +282,17 @@ func (r *Repo) mergedBases(ctx context.Context, a, b string, left *int) (merge.T
 	return tree, err
 }
 
+// births returns a finder of items in commits.
+func (r *Repo) births() *births.Finder {
+	return births.New(r.git.Program(), r.prefix, func(ctx context.Context, hashes map[string]string) (merge.Tree, error) {
+		return r.read(ctx, hashes)
+	})
+}
+
 // Options returns those of the merge's Stores.
 func (m *Merge) Options(ctx context.Context) (merge.Options, error) {
 	r := m.repo
-	finder := births.New(r.git.Program(), r.prefix, func(ctx context.Context, hashes map[string]string) (merge.Tree, error) {
-		return r.read(ctx, hashes)
-	})
+	finder := r.births()
 	first, err := m.onto, error(nil) // the commit that ours will be part of
 	if first == "" {
 		first, err = r.commit(ctx, "refs/remotes/origin/HEAD")

@@ -9,7 +9,6 @@ import (
 
 	"github.com/copse-dev/copse/internal/git/objects"
 	"github.com/copse-dev/copse/internal/item/merge"
-	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -48,32 +47,28 @@ func (r *Repo) Marked(ctx context.Context, name, text string) (*Merge, error) {
 // copiedAs returns the merge by which git made a commit from another one; nil if that is
 // unknown.
 func (r *Repo) copiedAs(ctx context.Context, hash, parent string) (*Merge, error) {
-	made, err := r.madeSince(ctx, parent, merge.ItemsDir)
-	if err != nil {
+	// Git can leave of the commit nothing but the loss of a file in the trash.
+	made, err := r.madeSince(ctx, hash, parent, "")
+	if err != nil || len(made) != 1 {
 		return nil, err
 	}
 	extra, err := r.commits(ctx, "FETCH_HEAD", "ORIG_HEAD")
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range made {
-		if c.hash != hash {
-			continue
-		}
-		originals, err := r.originals(ctx, []*commit{c}, extra)
-		if err != nil || len(originals[c]) == 0 {
-			return nil, err
-		}
-		if before, err := r.commit(ctx, originals[c][0]+"^"); err != nil || before == parent {
-			return nil, err // an amended commit, not a copied one
-		}
-		m := &Merge{Kind: OfCherryPick, Name: "done " + hash, Done: true, repo: r}
-		if m.Left, err = r.tree(ctx, hash); err != nil {
-			return nil, err
-		}
-		return m, m.readTrees(ctx, parent, originals[c][0])
+	originals, err := r.originals(ctx, made, extra)
+	if err != nil || len(originals[made[0]]) == 0 {
+		return nil, err
 	}
-	return nil, nil
+	original := originals[made[0]][0]
+	if before, err := r.commit(ctx, original+"^"); err != nil || before == parent {
+		return nil, err // an amended commit, not a copied one
+	}
+	m := &Merge{Kind: OfCherryPick, Name: "done " + hash, Done: true, repo: r}
+	if m.Left, err = r.tree(ctx, hash); err != nil {
+		return nil, err
+	}
+	return m, m.readTrees(ctx, parent, original)
 }
 
 // Buried returns the merges since a commit that changed files in the trash, the oldest first, and
@@ -95,7 +90,7 @@ func (r *Repo) Buried(ctx context.Context, since string) ([]*Merge, error) {
 
 // buriedByCopies returns the copied commits of Buried.
 func (r *Repo) buriedByCopies(ctx context.Context, since string, extra []string) ([]*Merge, error) {
-	made, err := r.madeSince(ctx, since, merge.TrashDir)
+	made, err := r.madeSince(ctx, "HEAD", since, merge.TrashDir)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +184,7 @@ func (r *Repo) mergeOf(ctx context.Context, hashes, names []string) (*Merge, err
 }
 
 // Vanished returns the merges since a commit, the oldest first, after which a file of an item is
-// missing and no other file has the item: merges by git, and commits that git copied. It omits what
+// missing or has another item, and no other file has the item: merges by git, and commits that git copied. It omits what
 // a person has committed after a stop.
 func (r *Repo) Vanished(ctx context.Context, since string) ([]*Merge, error) {
 	known, err := r.commits(ctx, "HEAD", since)
@@ -206,17 +201,15 @@ func (r *Repo) Vanished(ctx context.Context, since string) ([]*Merge, error) {
 		return nil, err
 	}
 	changes := parseChanges(out)
-	hashes := blobs{}
+	var hashes []string
 	for _, c := range changes {
-		for _, hash := range append(c.before, c.after...) {
-			hashes[hash] = hash
-		}
+		hashes = append(append(hashes, c.before...), c.after...)
 	}
-	texts, err := r.read(ctx, hashes)
+	created, err := r.births().Created(ctx, unique(hashes))
 	if err != nil {
 		return nil, err
 	}
-	changes = slices.DeleteFunc(changes, func(c *rawChange) bool { return !c.loses(texts) })
+	changes = slices.DeleteFunc(changes, func(c *rawChange) bool { return !c.loses(created) })
 	if len(changes) == 0 {
 		return nil, nil
 	}
@@ -258,10 +251,11 @@ func isByHand(action string) bool {
 // rawChange is what a commit did to the files of items, beside one of its parents.
 type rawChange struct {
 	commit        []string // its hash and those of its parents
-	before, after []string // objects of files that are gone, and of those that are new or other
+	before, after []string // objects of files that are gone, replaced, or new
+	replaced      map[string]string
 }
 
-// parseChanges returns the changes that removed a file.
+// parseChanges returns the changes that removed or replaced a file.
 func parseChanges(out string) []*rawChange {
 	var list []*rawChange
 	for word := range strings.SplitSeq(out, "\x00") {
@@ -269,28 +263,34 @@ func parseChanges(out string) []*rawChange {
 		fields := strings.Fields(word)
 		switch {
 		case len(fields) > 0 && objects.IsHash(fields[0]):
-			list = append(list, &rawChange{commit: fields})
+			list = append(list, &rawChange{commit: fields, replaced: map[string]string{}})
 		case len(fields) == 5 && strings.HasPrefix(word, ":") && len(list) > 0: // ":100644 100644 HASH HASH M"
 			c := list[len(list)-1]
-			if fields[4] == "D" {
+			if fields[4] != "A" {
 				c.before = append(c.before, fields[2])
-			} else {
+			}
+			if fields[4] != "D" {
 				c.after = append(c.after, fields[3])
+				c.replaced[fields[2]] = fields[3]
 			}
 		}
 	}
 	return slices.DeleteFunc(list, func(c *rawChange) bool { return len(c.before) == 0 })
 }
 
-// loses reports whether an item is in none of the files afterward.
-func (c *rawChange) loses(texts merge.Tree) bool {
+// loses reports whether an item is in none of the files afterward. created has the items of the
+// files, by hash. A text that replaces an item and is none is not a loss: it can have the marks of a
+// conflict.
+func (c *rawChange) loses(created map[string]string) bool {
 	left := map[string]bool{"": true}
-	created := func(hash string) string {
-		it, _ := ticfile.Read(texts[hash]) // what cannot be read has no time
-		return it.Created
-	}
 	for _, hash := range c.after {
-		left[created(hash)] = true
+		left[created[hash]] = true
 	}
-	return slices.ContainsFunc(c.before, func(hash string) bool { return !left[created(hash)] })
+	return slices.ContainsFunc(c.before, func(hash string) bool {
+		by, replaced := c.replaced[hash]
+		if _, isItem := created[by]; replaced && !isItem {
+			return false
+		}
+		return !left[created[hash]]
+	})
 }

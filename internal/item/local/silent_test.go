@@ -184,6 +184,123 @@ func TestLostByGit(t *testing.T) {
 	diff(t, "items after a purge", "2 two, 4 ours three", got)
 }
 
+// Both sides restored the only deleted item, so that for git each of them renamed the trash. It then
+// drops an item that one side deleted and the other changed, and the copied commit has only that loss.
+func TestLostByACopy(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"cherry-pick", "rebase"} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			c := newGit(t)
+			if _, err := open(t, c.dir, true).Init(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			commit := func(subject string) {
+				c.git("add", "-A")
+				c.git("commit", "-qm", subject)
+			}
+			restore := func() {
+				if _, err := open(t, c.dir, true).Restore(t.Context(), 1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			remove := func(id item.ID) {
+				if err := open(t, c.dir, true).Delete(t.Context(), id, "", false); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.create("one", "two", "three")
+			for id := item.ID(1); id <= 3; id++ {
+				text := strings.Repeat("The text of an item, one of several.\n", 20)
+				if _, err := open(t, c.dir, true).Update(t.Context(), id, item.Patch{Description: &text}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			remove(1)
+			commit("base")
+			c.git("checkout", "-qb", "side")
+			restore()
+			c.comment(2, "found the cause")
+			commit("restore one")
+			c.git("checkout", "-q", "main")
+			restore()
+			commit("restore one here, too")
+			remove(2)
+			commit("delete two")
+			if command == "rebase" {
+				c.git("checkout", "-q", "side")
+				c.git("rebase", "main")
+			} else {
+				c.git("cherry-pick", "side")
+			}
+			checkBack(t, c, "two", "1 one, 2 two, 3 three", 2)
+		})
+	}
+}
+
+// A merge driver of git, as copse's once did, can replace an item with another one whose number it
+// had before. Such a commit removes no file.
+func TestLostToAnotherItem(t *testing.T) {
+	t.Parallel()
+	c := newGit(t)
+	if _, err := open(t, c.dir, true).Init(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	commit := func(subject string) {
+		c.git("add", "-A")
+		c.git("commit", "-qm", subject)
+	}
+	c.create("one")
+	if err := os.WriteFile(filepath.Join(c.dir, ".tic", ".gitattributes"), []byte("items/*.md merge=theirs\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	commit("start")
+	c.git("branch", "side")
+	c.create("of main") // the older one keeps its number
+	c.edit("items/2.md", func(text string) string { return text + strings.Repeat("Something else.\n", 20) })
+	commit("create on main")
+	c.git("checkout", "-q", "side")
+	c.create("of the side")
+	c.comment(2, "said here")
+	commit("create")
+	_, _ = c.run("merge", "--squash", "main")
+	c.repair()
+	commit("main, squashed")
+	c.git("checkout", "-q", "main")
+	c.git("checkout", "-q", "side", "--", ".")
+	commit("the side, squashed")
+	if err := open(t, c.dir, true).Delete(t.Context(), 2, "", false); err != nil {
+		t.Fatal(err)
+	}
+	commit("delete what was of main")
+	c.git("-c", "merge.theirs.driver=cp %B %A", "cherry-pick", "side")
+	checkBack(t, c, "of the side", "1 one, 3 of the side", 3)
+}
+
+// checkBack checks that the doctor finds an item that git lost, and that it brings it back with its
+// comment.
+func checkBack(t *testing.T, c clone, title, want string, id item.ID) {
+	t.Helper()
+	found, err := c.store().Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(found, func(w item.Warning) bool { return strings.HasPrefix(w.Reason, `lost "`+title+`" in a merge`) }) {
+		t.Errorf("found: %+v", found)
+	}
+	c.repair()
+	got, warnings := titles(t, c.store())
+	diff(t, "items", want, got)
+	diff(t, "warnings", []item.Warning(nil), warnings)
+	if it, err := c.store().Item(t.Context(), id); err != nil || len(it.Comments) != 1 {
+		t.Errorf("the comments are %+v, %v", it.Comments, err)
+	}
+	c.commit()
+	if found, err = c.store().Check(t.Context()); err != nil || len(found) > 0 {
+		t.Errorf("found after the repair: %+v, %v", found, err)
+	}
+}
+
 // A change that leaves `updated` alone, as a person makes it in an editor, and a deletion are not a
 // conflict for git: it puts the change into the trash. The doctor sees that also after a rebase or
 // a cherry-pick, of either of the two, and keeps the item.

@@ -78,6 +78,25 @@ func (f *Finder) Rank(ctx context.Context, commits []string, b merge.Birth) int 
 	return unpublished
 }
 
+// Created returns when the items of files were created, by the hash of the file. It leaves out files
+// that are not items, and those that are beyond the limits.
+func (f *Finder) Created(ctx context.Context, hashes []string) (map[string]string, error) {
+	files, err := objects.Describe(ctx, f.git.Feed, hashes...)
+	if err != nil {
+		return nil, fmt.Errorf("read the files of items from git: %w", err)
+	}
+	for next := 0; next < len(files); {
+		next = f.learn(ctx, files, next)
+	}
+	created := map[string]string{}
+	for hash, at := range f.known {
+		if at != noBirth {
+			created[hash] = at
+		}
+	}
+	return created, nil
+}
+
 // unpublished is the rank of an item that nobody else knows.
 const unpublished = 2
 

@@ -39,7 +39,7 @@ func Merge(name, base, ours, theirs, config string) (string, error) {
 			trees[i][merge.ConfigName] = config
 		}
 	}
-	if base != "" && !(isVersion(name, base, ours) && isVersion(name, base, theirs)) {
+	if base != "" && (!isVersion(name, base, ours) || !isVersion(name, base, theirs)) {
 		return "", ErrApart
 	}
 	if _, trashed, _ := match.NumberOf(name); trashed && deletedOnce(base, ours, theirs) {
