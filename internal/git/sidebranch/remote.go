@@ -81,9 +81,6 @@ var (
 	helper = lazyregexp.New(`^[A-Za-z0-9+.-]*::`)
 )
 
-// redirected matches git's error for an answer that names another address.
-var redirected = lazyregexp.New(`\breturned error: 30[1-8]\b`)
-
 // check refuses an address that could name a program, and reports whether it is that
 // of a directory on this machine.
 func check(address string) (local bool, err error) {
@@ -161,6 +158,9 @@ func (b *Branch) side(ctx context.Context, address, option, name string) (side, 
 			return side{}, err
 		}
 		asking, answer := b.askpass(ctx)
+		if to := b.named[bare]; sameRepository(bare, to, len(env) > 0) {
+			bare = to
+		}
 		return side{address: bare, settings: slices.Concat(b.redirects(ctx, bare), options, asking), env: append(env, answer...)}, nil
 	}
 	other, err := b.other(ctx, address)
@@ -184,17 +184,6 @@ func (b *Branch) side(ctx context.Context, address, option, name string) (side, 
 	return side{
 		address: other.GitDir(), options: []string{option + "=" + line.String() + " " + name}, guards: []program.Guard{other.Guard()},
 	}, nil
-}
-
-// redirects returns the options that keep git at the address of a remote, unless the user's
-// configuration says something about redirects. A remote could send git on to another repository that
-// the user can read, and get its items with the next push.
-func (b *Branch) redirects(ctx context.Context, address string) []string {
-	const key = "http.followRedirects"
-	if _, err := b.git(ctx, nil, "config", "--get-urlmatch", key, address); err == nil {
-		return nil
-	}
-	return []string{"-c", key + "=false"}
 }
 
 // other returns the repository at a local address. Git looks in the same places, but is told
@@ -242,7 +231,7 @@ func (b *Branch) Fetch(ctx context.Context, from Remote) (Commit, error) {
 		return "", err
 	}
 	for range maxAnnounced {
-		theirs, err := b.announced(ctx, other)
+		theirs, err := b.announced(ctx, &other)
 		if err != nil || theirs == "" {
 			return "", err
 		}
@@ -262,11 +251,18 @@ func (b *Branch) Fetch(ctx context.Context, from Remote) (Commit, error) {
 	return "", &UnreachableError{"fetch from", fmt.Errorf("%d times, it did not send the commit that it announced; try again", maxAnnounced)}
 }
 
+// listing returns the arguments with which git lists the branch at the other side.
+func (b *Branch) listing(other side) []string {
+	return slices.Concat(other.settings, []string{"ls-remote", "--quiet"}, other.options, []string{"--", other.address, b.ref})
+}
+
 // announced returns the commit of the branch at the other side, empty if there is none.
-func (b *Branch) announced(ctx context.Context, other side) (Commit, error) {
-	args := slices.Concat(other.settings, []string{"ls-remote", "--quiet"}, other.options, []string{"--", other.address, b.ref})
-	out, err := b.run(ctx, transfer, nil, args, other)
-	if err != nil {
+func (b *Branch) announced(ctx context.Context, other *side) (Commit, error) {
+	var out []byte
+	if err := b.following(ctx, other, func(at side) (err error) {
+		out, err = b.run(ctx, transfer, nil, b.listing(at), at)
+		return err
+	}); err != nil {
 		return "", &UnreachableError{"reach", err}
 	}
 	var theirs Commit
@@ -333,7 +329,7 @@ func (b *Branch) Push(ctx context.Context, to Remote, commit, from Commit) error
 	const shortest, longest = 100 * time.Millisecond, 400 * time.Millisecond
 	pauses := backoff.Start(shortest, longest)
 	for attempt := 1; ; attempt++ {
-		said, err := b.push(ctx, other, commit, from)
+		said, err := b.push(ctx, &other, commit, from)
 		if err == nil {
 			return nil
 		}
@@ -345,7 +341,7 @@ func (b *Branch) Push(ctx context.Context, to Remote, commit, from Commit) error
 			return &UnreachableError{"push to", err}
 		}
 		if reading, failed := b.side(ctx, address, "--upload-pack", "upload-pack"); failed == nil {
-			if theirs, failed := b.announced(ctx, reading); failed == nil && theirs != from {
+			if theirs, failed := b.announced(ctx, &reading); failed == nil && theirs != from {
 				return ErrMoved
 			}
 		}
@@ -369,16 +365,19 @@ func (b *Branch) moved(from Commit) error {
 	return &UnreachableError{"push to", fmt.Errorf("%d times, its branch was not at the commit that it announces; check whether it receives and sends from the same repository", maxOutdated)}
 }
 
-func (b *Branch) push(ctx context.Context, other side, commit, from Commit) (said string, err error) {
-	args := slices.Concat(other.settings, []string{
-		"push", "--quiet", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no",
-		"--force-with-lease=" + b.ref + ":" + string(from),
-	}, other.options, []string{"--", other.address, string(commit) + ":" + b.ref})
-	out, err := b.run(ctx, transfer, nil, args, other)
-	said = string(out)
-	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
-		said += exit.Stderr
-	}
+func (b *Branch) push(ctx context.Context, other *side, commit, from Commit) (said string, err error) {
+	err = b.following(ctx, other, func(at side) error {
+		args := slices.Concat(at.settings, []string{
+			"push", "--quiet", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no",
+			"--force-with-lease=" + b.ref + ":" + string(from),
+		}, at.options, []string{"--", at.address, string(commit) + ":" + b.ref})
+		out, err := b.run(ctx, transfer, nil, args, at)
+		said = string(out)
+		if exit, ok := errors.AsType[*xec.ExitError](err); ok {
+			said += exit.Stderr
+		}
+		return err
+	})
 	return said, err
 }
 

@@ -64,6 +64,8 @@ type Branch struct {
 	// often, one after the other.
 	outdated Commit
 	refusals int
+	// named are the addresses that servers name instead of others.
+	named map[string]string
 }
 
 // Open returns the branch with that name, which may not exist. Close it after use.
@@ -77,7 +79,7 @@ func Open(ctx context.Context, repo Repository, name string) (*Branch, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Branch{repo: repo, ref: "refs/heads/" + name, own: own, blobs: map[string]string{}}
+	b := &Branch{repo: repo, ref: "refs/heads/" + name, own: own, blobs: map[string]string{}, named: map[string]string{}}
 	if err := b.prepare(ctx, name); err != nil {
 		_ = b.Close()
 		return nil, err

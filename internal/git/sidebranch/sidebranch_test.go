@@ -591,6 +591,63 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
+// A server can name another address of the same repository. That of any other repository is in the error.
+func TestSameRepository(t *testing.T) {
+	t.Parallel()
+	g, clone, remote := repository(t)
+	// A git for tests may be built without HTTP.
+	g.Env = g.Env.With("PATH=" + os.Getenv("PATH"))
+	g.Run(clone, "push", "-q", "origin", "HEAD:refs/heads/"+name)
+	g.Run(remote, "update-server-info")
+	files := http.StripPrefix("/x.git", http.FileServer(http.Dir(remote)))
+	var server *httptest.Server
+	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, password, _ := r.BasicAuth(); password != "token" && !strings.HasPrefix(r.URL.Path, "/tls") {
+			w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		refs := strings.TrimPrefix(r.URL.RequestURI(), "/x")
+		switch first, _, _ := strings.Cut(r.URL.Path[1:], "/"); first {
+		case "x.git":
+			files.ServeHTTP(w, r)
+		case "x":
+			http.Redirect(w, r, "/x.git"+refs, http.StatusMovedPermanently)
+		case "tls":
+			w.Header().Set("Location", strings.Replace(server.URL, "http:", "https:", 1)+r.URL.RequestURI())
+			w.WriteHeader(http.StatusPermanentRedirect)
+		case "loop.git", "loop":
+			http.Redirect(w, r, "/"+map[string]string{"loop": "loop.git", "loop.git": "loop"}[first]+"/info/refs", http.StatusFound)
+		case "strange":
+			http.Redirect(w, r, "/;reboot/info/refs", http.StatusFound)
+		default:
+			http.Redirect(w, r, "/x.git/info/refs", http.StatusFound)
+		}
+	}))
+	defer server.Close()
+	b := open(t, g, clone)
+	host := strings.TrimPrefix(server.URL, "http://")
+	got, err := b.Fetch(t.Context(), sidebranch.Remote{Fetch: "http://ada:token@" + host + "/x"})
+	if err != nil || string(got) != strings.TrimSpace(g.Run(clone, "rev-parse", "HEAD")) {
+		t.Errorf("fetched %q, %v", got, err)
+	}
+	b = open(t, g, clone)
+	if err := b.Push(t.Context(), sidebranch.Remote{Fetch: "http://ada:token@" + host + "/x/"}, got, ""); err != nil {
+		t.Error(err)
+	}
+	for address, want := range map[string]string{
+		"http://ada:token@" + host + "/y":       "returned error: 302; it names another address, http://" + host + "/x.git, which copse does not follow",
+		"http://ada:token@" + host + "/loop":    "returned error: 302; it names another address, which copse does not follow",
+		"http://ada:token@" + host + "/strange": "returned error: 302; it names another address, which copse does not follow",
+		"http://ada:token@" + host + "/tls":     "returned error: 308; it names another address, https://" + host + "/tls, which copse does not follow",
+		server.URL + "/tls":                     "https://" + host + "/tls/': ",
+	} {
+		if _, err := b.Fetch(t.Context(), sidebranch.Remote{Fetch: address}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
 // A remote that asks for a login opens no window and no prompt, unless the user has asked for the transfer. A
 // program that answers without a question gives its login in both cases.
 func TestUnattended(t *testing.T) {

@@ -1,0 +1,96 @@
+package sidebranch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/lazyregexp"
+	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// maxRedirects is how many redirects are followed: to https, and to the address with .git.
+const maxRedirects = 2
+
+var (
+	// redirected matches git's error for an answer that names another address.
+	redirected = lazyregexp.New(`\breturned error: 30[1-8]\b`)
+	// location matches that address in git's trace.
+	location = lazyregexp.New(`(?im)<= Recv header: location: (\S+)\s*$`)
+	// plain matches an address that an error can contain.
+	plain = lazyregexp.New(`^https?://[A-Za-z0-9.:-]+/[\w./~%+-]+$`)
+)
+
+// redirects returns the options that keep git at the address of a remote, unless the user's
+// configuration says something about redirects. A remote could send git on to another repository that
+// the user can read, and get its items with the next push.
+func (b *Branch) redirects(ctx context.Context, address string) []string {
+	const key = "http.followRedirects"
+	if _, err := b.git(ctx, nil, "config", "--get-urlmatch", key, address); err == nil {
+		return nil
+	}
+	return []string{"-c", key + "=false"}
+}
+
+// following runs a transfer, and repeats it if the server names another address of the same repository.
+func (b *Branch) following(ctx context.Context, other *side, transfer func(side) error) error {
+	for range maxRedirects {
+		err := transfer(*other)
+		exit, ok := errors.AsType[*xec.ExitError](err)
+		if !ok || !redirected.Get().MatchString(exit.Stderr) {
+			return err
+		}
+		to := b.location(ctx, *other)
+		if to == "" {
+			return err
+		}
+		if !sameRepository(other.address, to, len(other.env) > 0) {
+			return fmt.Errorf("%s; it names another address, %s, which copse does not follow; if that is your repository, set it with `git remote set-url`", reason(exit.Stderr), to)
+		}
+		b.named[other.address], other.address = to, to
+	}
+	return transfer(*other)
+}
+
+// location asks the server of a remote for the address that it names instead, "" if it is none of a
+// repository.
+func (b *Branch) location(ctx context.Context, other side) string {
+	trace := filepath.Join(b.own.Path, "redirect")
+	defer func() { _ = os.Remove(trace) }()
+	other.env = append(slices.Clip(other.env), "GIT_TRACE_CURL="+trace, "GIT_TRACE_CURL_NO_DATA=1", "GIT_TRACE_REDACT=1")
+	_, _ = b.run(ctx, transfer, nil, b.listing(other), other) // the error is known
+	text, err := regular.Read(trace, maxSaid)
+	if err != nil {
+		return ""
+	}
+	found := location.Get().FindAllSubmatch(text, -1)
+	from, err := url.Parse(strings.TrimSuffix(other.address, "/") + "/info/refs")
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	to, err := from.Parse(string(found[len(found)-1][1]))
+	if err != nil {
+		return ""
+	}
+	to.RawQuery, to.Fragment = "", ""
+	address, ok := strings.CutSuffix(to.String(), "/info/refs")
+	if !ok || !plain.Get().MatchString(address) {
+		return ""
+	}
+	return address
+}
+
+// sameRepository reports whether an address differs from another one at most in .git at its end, and in
+// https instead of http. A login in the address is not one for https.
+func sameRepository(from, to string, login bool) bool {
+	name := func(address string) string { return strings.TrimSuffix(strings.TrimSuffix(address, "/"), ".git") }
+	from, to = name(from), name(to)
+	path, ok := strings.CutPrefix(from, "http://")
+	return from == to || ok && !login && to == "https://"+path
+}
