@@ -165,7 +165,7 @@ func isLook(call *ast.CallExpr) bool {
 	return slices.Contains(looks, name.Sel.Name) || name.Sel.Name == "Read" && len(call.Args) == 2 // of a name, up to a limit
 }
 
-// uses reports whether a statement uses a variable otherwise than in a comparison with nil.
+// uses reports whether a statement uses a variable outside a comparison with nil.
 func uses(n ast.Node, name string, compared *bool) (used bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {

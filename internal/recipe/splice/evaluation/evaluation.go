@@ -103,7 +103,7 @@ func (from Script) parse(written Files) (*script, *syntax.File) {
 	if err != nil {
 		return nil, nil
 	}
-	walk(file, func(n syntax.Node, _ []syntax.Node) {
+	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.FuncDecl:
 			if n.Name != nil {
@@ -112,12 +112,16 @@ func (from Script) parse(written Files) (*script, *syntax.File) {
 		case *syntax.CallExpr:
 			s.aliases = s.aliased(n)
 		}
+		return true
 	})
 	s.begin(from)
 	s.files = append([]*syntax.File{file}, s.nested(file)...)
 	s.trace()
 	for _, file := range s.files {
-		walk(file, func(n syntax.Node, _ []syntax.Node) { s.exports = s.exports || s.export(n) })
+		syntax.Walk(file, func(n syntax.Node) bool {
+			s.exports = s.exports || s.export(n)
+			return !s.exports
+		})
 	}
 	return s, file
 }

@@ -115,11 +115,12 @@ func (s *script) trace() {
 	o := &s.origins
 	var setters []syntax.Node
 	for _, file := range s.files {
-		walk(file, func(n syntax.Node, _ []syntax.Node) {
+		syntax.Walk(file, func(n syntax.Node) bool {
 			switch n.(type) {
 			case *syntax.Assign, *syntax.ForClause, *syntax.ParamExp, *syntax.CoprocClause, *syntax.CallExpr:
 				setters = append(setters, n)
 			}
+			return true
 		})
 	}
 	for rounds := 0; rounds == 0 || !o.unclear; rounds++ {
