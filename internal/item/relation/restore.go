@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/item"
 )
 
@@ -43,7 +44,7 @@ func Restore(it *Record, find Lookup, open func(item.ID) (*Record, error)) ([]*R
 			return nil, err
 		}
 	}
-	return r.changed, nil
+	return r.changed.Values(), nil
 }
 
 type restoration struct {
@@ -51,7 +52,7 @@ type restoration struct {
 	elsewhere  Lookup
 	openRecord func(item.ID) (*Record, error)
 	opened     map[item.ID]*Record
-	changed    []*Record
+	changed    distinct.List[*Record]
 }
 
 // find is a Lookup of what will be.
@@ -155,8 +156,8 @@ func (r *restoration) each(list []item.ID, do func(*Record) (changed bool, err e
 		if err != nil {
 			return err
 		}
-		if changed && !slices.Contains(r.changed, o) {
-			r.changed = append(r.changed, o)
+		if changed {
+			r.changed.Add(o)
 		}
 	}
 	return nil

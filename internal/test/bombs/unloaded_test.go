@@ -15,7 +15,7 @@ func unloaded() map[string]string {
 			"workflow/conflicts.openCache", "workflow/projectcontext/since.forget", "workflow/projectcontext/since.recall",
 		},
 		"a file of the system": {
-			"dirwatch.Changed", "dirwatch.limit", "loopback.listeners", "loopback.ownerOf", "xec/family.Marked", "xec/family.bootID", "xec/family.processes", "xec/family.stat", "xec/guard.start",
+			"dirwatch.Changed", "dirwatch.limit", "loopback.listeners", "loopback.ownerInTables", "xec/family.Marked", "xec/family.bootID", "xec/family.processes", "xec/family.stat", "xec/guard.start",
 		},
 		"one file of a few kilobytes": {
 			"git/discovery.CommonDir", "git/discovery.SubmoduleDir", "git/discovery.alone", "git/discovery.checkGitDir", "git/discovery.followGitfile", "git/hazard.tables", "git/operation.text", "git/reftable.lists",
@@ -23,7 +23,7 @@ func unloaded() map[string]string {
 		},
 		"one file of 8 MiB, which git merges, or of 1 MiB":       {"cli/item/itemproject.mergeDriver", "cli/item/itemproject.storeConfig", "item/local.RegisterDriver", "item/merge/driver.Merge"},
 		"TestRowsShareNothing and TestManyColumns of sqlitefile": {"branch/source/graphite.table"},
-		"no file: a call of the same name":                       {"item/merge/references.Numbers", "item/remerge.buriedItems", "item/remerge.lostItems"},
+		"no file: a call of the same name":                       {"item/merge/references.Numbers", "recipe/splice/evaluation.interpreter", "item/remerge.buriedItems", "item/remerge.lostItems"},
 		"what the others are made of":                            {"regular.ReadDir"},
 	} {
 		maps.Copy(all, reasons(why, readers))
