@@ -18,12 +18,12 @@ func unloaded() map[string]string {
 			"dirwatch.Changed", "dirwatch.limit", "loopback.listeners", "loopback.ownerInTables", "xec/family.Marked", "xec/family.bootID", "xec/family.processes", "xec/family.stat", "xec/guard.start",
 		},
 		"one file of a few kilobytes": {
-			"git/discovery.CommonDir", "git/discovery.SubmoduleDir", "git/discovery.alone", "git/discovery.checkGitDir", "git/discovery.followGitfile", "git/hazard.tables", "git/operation.text", "git/reftable.lists",
+			"git/discovery.CommonDir", "git/discovery.SubmoduleDir", "git/discovery.alone", "git/discovery.checkGitDir", "git/discovery.followGitfile", "git/hazard.tables", "git/operation.text", "git/sidebranch.location", "git/reftable.lists",
 			"item/gitmerge.Rewritten", "item/gitmerge.readTrees", "workflow/itemsync.known",
 		},
 		"one file of 8 MiB, which git merges, or of 1 MiB":       {"cli/item/itemproject.mergeDriver", "cli/item/itemproject.storeConfig", "item/local.RegisterDriver", "item/merge/driver.Merge"},
 		"TestRowsShareNothing and TestManyColumns of sqlitefile": {"branch/source/graphite.table"},
-		"no file: a call of the same name":                       {"item/merge/references.Numbers", "recipe/splice/evaluation.interpreter", "item/remerge.buriedItems", "item/remerge.lostItems"},
+		"no file: a call of the same name":                       {"item/merge/driver.isVersion", "item/merge/references.Numbers", "recipe/splice/evaluation.interpreter", "item/remerge.buriedItems", "item/remerge.lostItems"},
 		"what the others are made of":                            {"regular.ReadDir"},
 	} {
 		maps.Copy(all, reasons(why, readers))
