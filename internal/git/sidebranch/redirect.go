@@ -50,7 +50,8 @@ func (b *Branch) following(ctx context.Context, other *side, transfer func(side)
 		if to == "" {
 			return err
 		}
-		if !sameRepository(other.address, to, len(other.env) > 0) {
+		rules, _ := b.rewritings(ctx)
+		if !sameRepository(other.address, to, other.login) || rewritten(rules, to, false) != to || rewritten(rules, to, true) != to {
 			return fmt.Errorf("%s; it names another address, %s, which copse does not follow; if that is your repository, set it with `git remote set-url`", reason(exit.Stderr), to)
 		}
 		b.named[other.address], other.address = to, to

@@ -132,6 +132,7 @@ type side struct {
 	options  []string
 	env      []string
 	guards   []program.Guard
+	login    bool // whether the address has a login
 }
 
 // harmless are settings for git at the other side besides those of every repository: it does
@@ -145,6 +146,12 @@ var harmless = []string{
 // side returns the other side of a transfer with an address. On this machine git runs without
 // the programs of the other repository; elsewhere it is not ours to say.
 func (b *Branch) side(ctx context.Context, address, option, name string) (side, error) {
+	rules, err := b.rewritings(ctx)
+	if err != nil {
+		return side{}, err
+	}
+	// What is checked is what git uses.
+	address = rewritten(rules, address, name == receivePack)
 	local, err := check(address)
 	if err != nil {
 		return side{}, err
@@ -161,7 +168,13 @@ func (b *Branch) side(ctx context.Context, address, option, name string) (side, 
 		if to := b.named[bare]; sameRepository(bare, to, len(env) > 0) {
 			bare = to
 		}
-		return side{address: bare, settings: slices.Concat(b.redirects(ctx, bare), options, asking), env: append(env, answer...)}, nil
+		bare, asIs, err := asIs(rules, bare, name == receivePack)
+		if err != nil {
+			return side{}, err
+		}
+		return side{
+			address: bare, settings: slices.Concat(b.redirects(ctx, bare), options, asking, asIs), env: slices.Concat(env, answer), login: len(env) > 0,
+		}, nil
 	}
 	other, err := b.other(ctx, address)
 	if err != nil {
@@ -181,8 +194,12 @@ func (b *Branch) side(ctx context.Context, address, option, name string) (side, 
 	for _, s := range slices.Concat(override.Fixed(), harmless, settings) {
 		line.WriteString(" -c '" + strings.ReplaceAll(s, "'", `'\''`) + "'")
 	}
+	dir, asIs, err := asIs(rules, other.GitDir(), name == receivePack)
+	if err != nil {
+		return side{}, err
+	}
 	return side{
-		address: other.GitDir(), options: []string{option + "=" + line.String() + " " + name}, guards: []program.Guard{other.Guard()},
+		address: dir, settings: asIs, options: []string{option + "=" + line.String() + " " + name}, guards: []program.Guard{other.Guard()},
 	}, nil
 }
 

@@ -66,6 +66,8 @@ type Branch struct {
 	refusals int
 	// named are the addresses that servers name instead of others.
 	named map[string]string
+	// rules are the user's rules that rewrite addresses, once they are known.
+	rules *[]rewriting
 }
 
 // Open returns the branch with that name, which may not exist. Close it after use.

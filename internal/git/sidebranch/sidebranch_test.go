@@ -591,6 +591,53 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
+// The user's rules that rewrite addresses apply once, before an address is checked.
+func TestInsteadOf(t *testing.T) {
+	t.Parallel()
+	g, clone, remote := repository(t)
+	g.Env = g.Env.With("PATH=" + os.Getenv("PATH"))
+	g.Run(clone, "push", "-q", "origin", "HEAD:refs/heads/"+name)
+	want := sidebranch.Commit(strings.TrimSpace(g.Run(clone, "rev-parse", "HEAD")))
+	dir := filepath.Dir(remote)
+	ran := filepath.Join(dir, "ran")
+	gittest.Write(t, filepath.Join(remote, "hooks", "pre-receive"), "#!/bin/sh\ntouch '"+ran+"'\n")
+	if err := os.Chmod(filepath.Join(remote, "hooks", "pre-receive"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for base, prefix := range map[string]string{
+		dir + "/mirror/": "https://example.invalid/", dir + "/": "no-scheme::", dir + "/none/": dir + "/", "ext::true": remote,
+	} {
+		g.Run(clone, "config", "--global", "--add", "url."+base+".insteadOf", prefix)
+	}
+	g.Run(clone, "config", "--global", "url."+dir+"/.pushInsteadOf", "https://push.invalid/")
+	g.Run(clone, "config", "--global", "url.ext::false .insteadOf", "bad:")
+	if err := os.Mkdir(filepath.Join(dir, "mirror"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, g, clone)
+	for _, address := range []string{"https://example.invalid/../remote.git", "no-scheme::remote.git"} {
+		if got, err := b.Fetch(t.Context(), sidebranch.Remote{Fetch: address}); err != nil || got != want {
+			t.Errorf("%s: fetched %q, %v", address, got, err)
+		}
+	}
+	next, err := b.Commit(t.Context(), sidebranch.Tree{"a.md": "a"}, "Next", want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Push(t.Context(), sidebranch.Remote{Fetch: "https://example.invalid/../remote.git"}, next, want); err != nil {
+		t.Error(err)
+	}
+	if err := b.Push(t.Context(), sidebranch.Remote{Fetch: "https://push.invalid/remote.git"}, want, next); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(ran); err == nil {
+		t.Error("a hook ran")
+	}
+	if _, err := b.Fetch(t.Context(), sidebranch.Remote{Fetch: "bad:x"}); err == nil || !strings.Contains(err.Error(), "unsupported scheme") {
+		t.Errorf("error is %v", err)
+	}
+}
+
 // A server can name another address of the same repository. That of any other repository is in the error.
 func TestSameRepository(t *testing.T) {
 	t.Parallel()
@@ -642,6 +689,13 @@ func TestSameRepository(t *testing.T) {
 		"http://ada:token@" + host + "/tls":     "returned error: 308; it names another address, https://" + host + "/tls, which copse does not follow",
 		server.URL + "/tls":                     "https://" + host + "/tls/': ",
 	} {
+		repo := at(t, g, clone)
+		repo.Env, repo.Unattended = repo.Env.With("GIT_ASKPASS=false"), true
+		b, err := sidebranch.Open(t.Context(), repo, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
 		if _, err := b.Fetch(t.Context(), sidebranch.Remote{Fetch: address}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", address, err)
 		}
