@@ -48,6 +48,7 @@ func New(tb testing.TB) *Git {
 		"GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z",
 		"GIT_ALLOW_PROTOCOL=file",
 		"LC_ALL=C",
+		"GIT_TEST_FSYNC=0", // a test does not survive a power loss, and need not wait for the disk
 		"SYSTEMROOT=" + os.Getenv("SYSTEMROOT"),
 		// A test program that a test starts as a child exits without delay, too.
 		"GORACE=" + os.Getenv("GORACE"),

@@ -2,6 +2,7 @@ package sidebranch_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -98,5 +99,33 @@ func TestFilteredClone(t *testing.T) {
 	}
 	if tree := must[sidebranch.Tree](t)(c.Read(ctx, first)); tree["a.md"] != "a" {
 		t.Errorf("got %v", tree)
+	}
+}
+
+// Git writes objects, here and in a remote on this machine, to the disk, which it does not do by itself:
+// a machine that loses power has no branch at an empty commit.
+func TestFlushed(t *testing.T) {
+	t.Parallel()
+	g, clone, remote := repository(t)
+	trace := filepath.Join(filepath.Dir(clone), "trace")
+	g.Env = g.Env.Without("GIT_TEST_FSYNC").With("GIT_TRACE2_EVENT=" + trace)
+	b := open(t, g, clone)
+	flushes := func() int {
+		t.Helper()
+		text, err := os.ReadFile(trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(trace); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(text), `"category":"fsync"`)
+	}
+	commit, err := b.Commit(t.Context(), sidebranch.Tree{"a": "a"}, "message")
+	if n := flushes(); err != nil || n < 3 { // of the file, the directory, and the commit
+		t.Errorf("a commit: %d processes of git flush, %v", n, err)
+	}
+	if err := b.Push(t.Context(), sidebranch.Remote{Fetch: remote}, commit, ""); err != nil || flushes() < 1 {
+		t.Errorf("a push does not flush the branch of a remote on this machine: %v", err)
 	}
 }

@@ -139,6 +139,7 @@ type side struct {
 // not check out what it receives, which would run filters, nor does it read lists of objects,
 // which it quotes.
 var harmless = []string{
+	"core.fsync=committed,reference",
 	"core.alternateRefsCommand=true", "receive.autogc=false", "receive.denyCurrentBranch=refuse", "receive.denyDeleteCurrent=refuse",
 	"receive.fsckObjects=false", "transfer.fsckObjects=false", "safe.bareRepository=all",
 }
@@ -245,6 +246,9 @@ func (b *Branch) Fetch(ctx context.Context, from Remote) (Commit, error) {
 	}
 	tip, err := b.Tip(ctx)
 	if err != nil {
+		return "", err
+	}
+	if _, err := b.Intact(ctx, tip); err != nil {
 		return "", err
 	}
 	for range maxAnnounced {

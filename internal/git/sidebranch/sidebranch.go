@@ -18,8 +18,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -130,6 +132,10 @@ const (
 	maxMemory = 2 << 30
 )
 
+// flushed are options with which git writes objects and refs to the disk before it names them. By
+// default, a machine that loses power can have a branch at a commit that is empty.
+var flushed = []string{"-c", "core.fsync=committed,reference", "-c", "core.fsyncMethod=fsync"}
+
 // git runs git without the repository's configuration.
 func (b *Branch) git(ctx context.Context, input []byte, args ...string) ([]byte, error) {
 	return b.run(ctx, limits{localTime, maxOutput}, input, args, side{})
@@ -169,7 +175,7 @@ func (b *Branch) result(ctx context.Context, limit limits, input []byte, args []
 		"GIT_ALLOW_PROTOCOL=file:http:https:ssh",
 	).With(other.env...)
 	res, err := xec.Run(ctx, xec.Command{
-		Name: "git", Args: append([]string{"--no-pager"}, args...), Env: env,
+		Name: "git", Args: slices.Concat([]string{"--no-pager"}, flushed, args), Env: env,
 		Stdin: input, Timeout: limit.time, MaxOutput: limit.output, Whole: true, MaxMemory: maxMemory,
 	})
 	if err == nil && res.Truncated {
@@ -208,9 +214,12 @@ func (b *Branch) environment() xec.Env {
 	return env
 }
 
-// Tip returns the commit at the tip of the branch.
+// Tip returns the commit at the tip of the branch. Git does not have to have it: see Intact.
 func (b *Branch) Tip(ctx context.Context) (Commit, error) {
 	out, err := b.inRepository(ctx, "for-each-ref", "--format=%(objectname) %(objecttype)", b.ref)
+	if err != nil { // without the object, git knows the name only
+		out, err = b.inRepository(ctx, "for-each-ref", "--format=%(objectname) commit", b.ref)
+	}
 	if err != nil {
 		return "", fmt.Errorf("read branch %q: %w", b.ref, err)
 	}
@@ -223,6 +232,41 @@ func (b *Branch) Tip(ctx context.Context) (Commit, error) {
 		return "", fmt.Errorf("branch %q is at no commit", b.ref)
 	}
 	return Commit(hash), nil
+}
+
+// Intact reports whether a commit is here with its files. A machine that loses power, or `git gc
+// --prune=now` beside another git, can leave a branch without them. For such a commit, Intact removes
+// files of objects that are empty: git takes one for the object, and does not write that again.
+func (b *Branch) Intact(ctx context.Context, c Commit) (bool, error) {
+	if c == "" || b.Has(ctx, c) {
+		return true, nil
+	}
+	if err := b.repo.Writable(b.ref); err != nil {
+		return false, err
+	}
+	dir := filepath.Join(b.repo.CommonDir(), "objects")
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return false, fmt.Errorf("open the objects of the repository: %w", err)
+	}
+	defer root.Close()
+	for first := range 1 << 8 {
+		entries, err := fs.ReadDir(root.FS(), fmt.Sprintf("%02x", first))
+		if err != nil {
+			continue // git makes a directory when it needs it
+		}
+		for _, e := range entries {
+			name := fmt.Sprintf("%02x", first) + e.Name()
+			info, err := e.Info()
+			if err != nil || !info.Mode().IsRegular() || info.Size() > 0 || !objects.IsHash(name) {
+				continue
+			}
+			if err := root.Remove(name[:2] + "/" + e.Name()); err != nil {
+				return false, fmt.Errorf("remove the empty object %s: %w", name, err)
+			}
+		}
+	}
+	return false, nil
 }
 
 // Move moves the branch to a commit. If it is not at from, the error is ErrMoved. It waits briefly
@@ -239,7 +283,7 @@ func (b *Branch) Move(ctx context.Context, to, from Commit) error {
 	const shortest, longest, limit = time.Millisecond, time.Second, 2 * time.Second
 	pauses := backoff.Start(shortest, longest)
 	for {
-		_, err := b.inRepository(ctx, "update-ref", "--no-deref", "--create-reflog", "-m", "copse: sync work items", b.ref, string(to), old)
+		_, err := b.inRepository(ctx, slices.Concat(flushed, []string{"update-ref", "--no-deref", "--create-reflog", "-m", "copse: sync work items", b.ref, string(to), old})...)
 		if err == nil {
 			return nil
 		}

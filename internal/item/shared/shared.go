@@ -141,7 +141,15 @@ func (s *Syncer) once(ctx, remote context.Context, r *Result) error {
 	if err != nil {
 		return err
 	}
-	next, err := s.exchange(ctx, r, tip, theirs)
+	known := tip
+	intact, err := s.Branch.Intact(ctx, tip)
+	if err != nil {
+		return err
+	}
+	if !intact { // the store and the remote have everything
+		known = ""
+	}
+	next, err := s.exchange(ctx, r, known, theirs)
 	if err != nil {
 		return err
 	}

@@ -342,6 +342,65 @@ func TestOffline(t *testing.T) {
 	}
 }
 
+// A machine that loses power, or a `git gc --prune=now` beside a sync, leaves a branch whose last commit
+// is empty, or gone, or without its files. The next sync goes on with what the store and the remote have.
+func TestDamagedBranch(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, object string
+		remote, gone bool
+	}{
+		{"empty commit", "HEAD", true, false}, {"no commit", "HEAD", true, true}, {"empty directory", "HEAD^{tree}", true, false},
+		{"no directory", "HEAD^{tree}", true, true}, {"empty, unpublished", "HEAD", false, false},
+		{"no directory, unpublished", "HEAD^{tree}", false, true}, {"empty directory, unpublished", "HEAD^{tree}", false, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			g, remote, machines := newMachines(t, 1)
+			m, ctx := machines[0], t.Context()
+			create(ctx, t, m, "One")
+			create(ctx, t, m, "Two")
+			m.sync(t)
+			away := remote + ".away"
+			if err := m.store.Delete(ctx, 1, "", false); err != nil {
+				t.Fatal(err)
+			}
+			if !test.remote {
+				if err := os.Rename(remote, away); err != nil {
+					t.Fatal(err)
+				}
+			}
+			m.sync(t)
+			if !test.remote {
+				if err := os.Rename(away, remote); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := m.files(t)
+			name := strings.TrimSpace(g.Run(m.clone, "rev-parse", strings.Replace(test.object, "HEAD", "copse-items", 1)))
+			file := filepath.Join(m.clone, ".git", "objects", name[:2], name[2:])
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+			if !test.gone {
+				gittest.Write(t, file, "")
+			}
+			for range 2 {
+				if r := m.sync(t); r.Offline != nil || r.Waiting > 0 {
+					t.Errorf("got %+v", r)
+				}
+			}
+			if diff := cmp.Diff(want, m.files(t)); diff != "" {
+				t.Error(diff)
+			}
+			g.Run(m.clone, "rev-list", "--objects", "copse-items")
+			if here, there := g.Run(m.clone, "rev-parse", "copse-items"), g.Run(remote, "rev-parse", "copse-items"); here != there {
+				t.Errorf("the branch is at %s, and that of the remote at %s", here, there)
+			}
+		})
+	}
+}
+
 // The one that was published first keeps its number, and the other one's references
 // follow it.
 func TestPublishedKeepsItsNumber(t *testing.T) {
