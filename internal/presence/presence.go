@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,6 +91,7 @@ type Register struct {
 	pending bool
 	written time.Time
 	failed  bool // the last write
+	watched bool // by a timer
 	closed  bool
 }
 
@@ -134,6 +136,8 @@ func (r *Register) flush() {
 		}
 		r.pending = true
 		time.AfterFunc(r.retry, r.flush)
+	} else {
+		r.watch()
 	}
 	r.failed = err != nil
 }
@@ -194,10 +198,15 @@ func (r *Register) ID() string {
 	return r.id
 }
 
-// claim creates the directory and takes the lock, once.
+// claim creates the directory and takes the lock. It does so again if the lock is gone: a system
+// removes a user's runtime directory at the last logout, and makes it again at the next login.
 func (r *Register) claim() error {
 	if r.held != nil {
-		return nil
+		if !r.lost() {
+			return nil
+		}
+		_ = r.held.Unlock()
+		r.held = nil
 	}
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
 		return err
@@ -212,6 +221,36 @@ func (r *Register) claim() error {
 	}
 	r.held = held
 	return nil
+}
+
+// lost reports whether readers no longer find the lock.
+func (r *Register) lost() bool {
+	mine, err := r.held.Stat()
+	theirs, gone := os.Lstat(r.held.Path())
+	return err != nil || gone != nil || !os.SameFile(mine, theirs)
+}
+
+// watch looks at the lock now and then, and writes the file again if the lock is gone: a client that
+// works for minutes without a call is there, too. The caller holds r.mu.
+func (r *Register) watch() {
+	if r.watched {
+		return
+	}
+	r.watched = true
+	time.AfterFunc(r.retry, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.watched = false
+		listed := func(c Client) bool { return r.now().Sub(c.At) <= remembered }
+		switch {
+		case r.closed || r.pending || !slices.ContainsFunc(slices.Collect(maps.Values(r.clients)), listed):
+		case r.lost():
+			r.pending = true
+			time.AfterFunc(0, r.flush)
+		default:
+			r.watch()
+		}
+	})
 }
 
 // Close removes the file.
@@ -246,7 +285,7 @@ func List(dir string, now time.Time) ([]Client, error) {
 		return nil, nil
 	}
 	if !ours(dir) {
-		return nil, foreign(dir)
+		return nil, cmp.Or(foreign(dir), writable(dir))
 	}
 	err := writable(dir)
 	entries, unlisted := os.ReadDir(dir) // the part that was read counts
@@ -294,7 +333,7 @@ func List(dir string, now time.Time) ([]Client, error) {
 }
 
 // writable returns an error if a server could not write its record, because the directory is full or
-// read-only.
+// read-only, or cannot be created.
 func writable(dir string) error {
 	at := userdir.Dir(dir + "." + probe)
 	if err := at.Replace(probe, make([]byte, probeSize)); err != nil {

@@ -245,6 +245,42 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
+// A directory that cannot be made hides the servers, as one in which nobody can write does.
+func TestUnmakable(t *testing.T) {
+	t.Parallel()
+	parent := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(parent, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := presence.List(filepath.Join(parent, "user", "copse", "presence"), time.Now()); err == nil {
+		t.Error("nobody is there, says a directory that no server can make")
+	}
+}
+
+// A system removes the directory at the user's last logout, and makes it again at the next login,
+// while a server continues. The server is listed again, also without a call.
+func TestRemoved(t *testing.T) {
+	t.Parallel()
+	run := filepath.Join(t.TempDir(), "run")
+	dir := filepath.Join(run, "presence")
+	r := presence.NewRegister(dir, time.Now, func(error) {})
+	presence.RetryAfter(r, 10*time.Millisecond)
+	r.Seen("claude-code", "/a", "execute")
+	eventually(t, dir, "claude-code execute")
+	for _, aside := range []string{run + "1", run + "2"} {
+		if err := os.Rename(run, aside); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, dir, "claude-code execute")
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
 // Reading the records does not change their directory: a page that watches it would read them again,
 // indefinitely.
 func TestListChangesNothing(t *testing.T) {
