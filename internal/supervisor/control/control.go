@@ -20,10 +20,7 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/copse-dev/copse/internal/supervisor"
 )
@@ -66,49 +63,6 @@ type Supervisor interface {
 }
 
 var _ Supervisor = (*supervisor.Supervisor)(nil)
-
-// Socket is the socket of the supervising process.
-type Socket struct {
-	net.Listener
-	lock *flock.Flock
-}
-
-// Take makes this process the supervising one. It creates the directory, which must not be
-// accessible to others.
-func Take(dir string) (*Socket, error) {
-	if err := makePrivate(dir); err != nil {
-		return nil, err
-	}
-	path := filepath.Join(dir, socketName)
-	if len(path) > maxSocket {
-		return nil, fmt.Errorf("the path of the socket is longer than %d bytes; set XDG_RUNTIME_DIR to a shorter path", maxSocket)
-	}
-	lock := flock.New(filepath.Join(dir, lockName), flock.SetPermissions(0o600))
-	locked, err := lock.TryLock()
-	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", lockName, err)
-	}
-	if !locked {
-		return nil, ErrTaken
-	}
-	// The existing file belongs to a killed process.
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, errors.Join(fmt.Errorf("remove an old socket: %w", err), lock.Close())
-	}
-	l, err := (&net.ListenConfig{}).Listen(context.Background(), "unix", path)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("create a socket: %w", err), lock.Close())
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(err, l.Close(), lock.Close())
-	}
-	return &Socket{Listener: l, lock: lock}, nil
-}
-
-// Close removes the socket, and lets another process supervise.
-func (s *Socket) Close() error {
-	return errors.Join(s.Listener.Close(), s.lock.Close())
-}
 
 // makePrivate creates a directory that only this user can enter, or checks that it is one.
 func makePrivate(dir string) error {

@@ -77,9 +77,9 @@ func samePeer(conn net.Conn) (int, error) {
 }
 
 // Accept waits for a process of this user. It disconnects others.
-func (s *Socket) Accept() (net.Conn, error) {
+func (p *place) Accept() (net.Conn, error) {
 	for {
-		conn, err := s.Listener.Accept()
+		conn, err := p.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
