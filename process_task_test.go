@@ -26,6 +26,12 @@ quick:
   @echo quick
 `
 
+// stay are the files of its processes.
+var stay = []string{"away", "ignores", "daemon"}
+
+// obedient is the same with a process that ends when it is asked to, so the test need not wait.
+var obedient = strings.Replace(stubborn, `trap "" TERM HUP; `, "", 1)
+
 // TestTasksEnd runs a task and cancels it, or loses its client or its server: nothing of it is
 // left. Other calls continue.
 func TestTasksEnd(t *testing.T) {
@@ -65,7 +71,11 @@ func TestTasksEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir, env := repository(t)
-			if err := os.WriteFile(filepath.Join(dir, "justfile"), []byte(stubborn), 0o600); err != nil {
+			text := stubborn
+			if name == "cancelled" || name == "stopped by another process" {
+				text = obedient
+			}
+			if err := os.WriteFile(filepath.Join(dir, "justfile"), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			p := start(t, dir, env, filepath.Join(bin, "copse"), "mcp", "serve")
@@ -83,7 +93,7 @@ func TestTasksEnd(t *testing.T) {
 			if name == "cancelled" {
 				p.send(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"list_directory","arguments":{"path":"."}}}`)
 				p.await(`"id":4`)
-				waitUntilGone(t, dir)
+				waitUntilGone(t, dir, stay...)
 				p.in.Close()
 			}
 			if err := p.cmd.Wait(); err != nil && name != "killed" {
@@ -92,7 +102,7 @@ func TestTasksEnd(t *testing.T) {
 			if took := time.Since(begun); took > 4*time.Second && name != "cancelled" {
 				t.Errorf("the server took %s to end", took)
 			}
-			waitUntilGone(t, dir)
+			waitUntilGone(t, dir, stay...)
 		})
 	}
 }
@@ -110,7 +120,11 @@ func TestTaskRunEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir, env := repository(t)
-			if err := os.WriteFile(filepath.Join(dir, "justfile"), []byte(stubborn), 0o600); err != nil {
+			text := obedient
+			if s == syscall.SIGKILL {
+				text = stubborn
+			}
+			if err := os.WriteFile(filepath.Join(dir, "justfile"), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			p := start(t, dir, env, filepath.Join(bin, "copse"), "task", "run", "serve")
@@ -121,8 +135,63 @@ func TestTaskRunEnds(t *testing.T) {
 			if err := p.cmd.Wait(); err == nil {
 				t.Error("it ended well")
 			}
-			waitUntilGone(t, dir)
+			waitUntilGone(t, dir, stay...)
 		})
+	}
+}
+
+// A recipe that is interrupted or stopped can clean up. A second Ctrl+C ends it at once.
+func TestTaskCleansUp(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"just", "bash"} {
+		if _, err := xec.Env(os.Environ()).LookPath(program); err != nil {
+			need.Skip(t, program+" is not installed")
+		}
+	}
+	bin := built.Programs(t)
+	for name, s := range map[string]struct {
+		seconds, want string
+		end           func(p *process)
+	}{
+		"Ctrl+C": {"0.6", "cleaned", (*process).interrupt},
+		"stop":   {"0.6", "cleaned", (*process).stopTask},
+		"Ctrl+C twice": {"30", "", func(p *process) {
+			p.interrupt()
+			p.await("cleaning")
+			if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil { // nohup ignores SIGINT here
+				p.t.Error(err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, env := repository(t)
+			recipe := "clean:\n  #!/usr/bin/env bash\n  trap 'echo cleaning; sleep " + s.seconds + "; echo $? >cleaned' EXIT\n  echo $$ >pid; mkfifo wait; exec 3<>wait; echo begun; read -u 3\n"
+			if err := os.WriteFile(filepath.Join(dir, "justfile"), []byte(recipe), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p := start(t, dir, env, filepath.Join(bin, "copse"), "task", "run", "clean")
+			p.await(`begun`)
+			begun := time.Now()
+			s.end(p)
+			if err := p.cmd.Wait(); err == nil {
+				t.Error("it ended well")
+			}
+			waitUntilGone(t, dir, "pid")
+			if took := time.Since(begun); took > 4*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "cleaned")); (err == nil) != (s.want != "") {
+				t.Errorf("cleaned up: %v", err)
+			}
+		})
+	}
+}
+
+// interrupt does what Ctrl+C does.
+func (p *process) interrupt() {
+	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		p.t.Error(err)
 	}
 }
 
@@ -212,9 +281,9 @@ func (p *process) stopTask() {
 }
 
 // waitUntilGone waits for the processes whose numbers are in the files of dir.
-func waitUntilGone(t *testing.T, dir string) {
+func waitUntilGone(t *testing.T, dir string, files ...string) {
 	t.Helper()
-	for _, name := range []string{"away", "ignores", "daemon"} {
+	for _, name := range files {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)

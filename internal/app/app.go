@@ -69,6 +69,8 @@ type Env struct {
 	// server of one client ([ServesClient]) calls it before its first work. Nil: signals already do, or
 	// nobody sends any.
 	Ready func()
+	// Linger sets how long the program may take to return after the first signal. Nil: nobody waits.
+	Linger func(time.Duration)
 	// Secrets are the texts that Execute removes from Stdout and Stderr. Code that finds a login
 	// adds its secret. Nil removes nothing.
 	Secrets *secret.Set
@@ -187,7 +189,7 @@ type listener struct {
 
 // Main runs a program in the environment of this process and returns its exit code. SIGINT,
 // SIGTERM, and SIGHUP end the context. Main does not wait for a program that has not returned a
-// second later, and a second signal kills it immediately.
+// second later, or after [Env.Linger], and a second signal kills it immediately.
 func Main(run func(context.Context, Env) int) int {
 	defer runtime.KeepAlive(spareCollector())
 	dir, err := os.Getwd()
@@ -223,6 +225,9 @@ func Main(run func(context.Context, Env) int) int {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 		signals <- listener{ctx, stop}
 	})
+	var patience atomic.Int64
+	patience.Store(int64(900 * time.Millisecond))
+	env.Linger = func(d time.Duration) { patience.Store(int64(d)) }
 	done := make(chan int, 1)
 	go func() {
 		stackroom.Grow()
@@ -248,7 +253,7 @@ func Main(run func(context.Context, Env) int) int {
 	select {
 	case code := <-done:
 		return code
-	case <-time.After(900 * time.Millisecond):
+	case <-time.After(time.Duration(patience.Load())):
 		return Failed
 	}
 }

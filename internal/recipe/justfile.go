@@ -365,6 +365,10 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 		return Run{}, err
 	}
 	defer release()
+	hurry := ctx.Done() // a client that cancels, and a server that ends, wait for nothing
+	if c.Person {
+		hurry = j.closed
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 
@@ -390,6 +394,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	timeout := cmp.Or(c.Timeout, DefaultTimeout)
 	err = xec.Stream(ctx, guard.Wrap(xec.Command{
 		Name: "just", Dir: j.root, Env: env, Timeout: timeout, Args: append(append(args, "--", called.Name), c.Args...), Started: task.Lead,
+		Grace: running.Grace, Hurry: hurry,
 	}, j.o.Self), io.MultiWriter(&kept, out))
 	run.Duration = time.Since(run.Started)
 	by := task.StoppedBy()

@@ -33,8 +33,11 @@ func (g *group) kill() error {
 
 func (g *group) close() {}
 
-// terminate asks every process of the group to stop.
-func (g *group) terminate() { _ = syscall.Kill(-g.cmd.Process.Pid, syscall.SIGTERM) }
+// ask asks every process of the group to stop, and reports whether the system can.
+func (g *group) ask() bool {
+	_ = syscall.Kill(-g.cmd.Process.Pid, syscall.SIGTERM)
+	return true
+}
 
 // ownSession makes the program the leader of a session, and so of a group.
 func ownSession(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

@@ -58,8 +58,8 @@ func (g *group) kill() error { return windows.TerminateJobObject(g.job, 1) }
 
 func (g *group) close() { _ = windows.CloseHandle(g.job) }
 
-// terminate does nothing: there is no way to ask that every program understands.
-func (g *group) terminate() {}
+// ask does nothing: there is no way to ask that every program understands.
+func (g *group) ask() bool { return false }
 
 // ownSession has nothing to do: the program has no console.
 func ownSession(*exec.Cmd) {}

@@ -21,20 +21,23 @@ import (
 type Guard struct {
 	// Path is the program.
 	Path string
-	// Argv are its name and its first arguments. The path of the program to run follows,
-	// then that program's own name and arguments.
+	// Argv are its name and its first arguments. The grace and the path of the program to run
+	// follow, then that program's own name and arguments.
 	Argv []string
 }
 
-// grace is how long a program that is to stop may take for it.
-const grace = 250 * time.Millisecond
+// shortGrace is how long a program that is asked to end may take if its caller does not care.
+const shortGrace = 250 * time.Millisecond
 
 // marker is the environment variable by which what a program started is found again,
 // wherever it has moved.
 const marker = "COPSE_RUN_ID"
 
-// guardGrace is how long a guard may take to end what it guards.
+// guardGrace is how long a guard may take to kill what it guards.
 const guardGrace = 3 * time.Second
+
+// patience returns how long the program may take to end after it was asked to.
+func (c Command) patience() time.Duration { return cmp.Or(c.Grace, shortGrace) }
 
 // Stream runs c to its end like [Run], and hands both streams to out as one, in the
 // order in which they were written. It does not call out after it has returned. It keeps
@@ -42,8 +45,8 @@ const guardGrace = 3 * time.Second
 // number of the process once that runs.
 //
 // The program has a session of its own, and so no terminal. When the context or the time
-// limit ends it, it is asked to stop, and killed a quarter of a second later with
-// everything it started. With c.Guard, that holds for everything, and also when this
+// limit ends it, it is asked to stop, and killed after c.Grace with everything it started.
+// Windows cannot ask a program, and kills it immediately. With c.Guard, that holds for everything, and also when this
 // process is killed. Without, it holds for what has moved to another session or ignores
 // signals as far as the system tells whose child it is (Linux and macOS do), and on
 // Windows for everything and in every case. When the program ends by itself, only what is
@@ -63,10 +66,10 @@ func Stream(ctx context.Context, c Command, out io.Writer) error {
 	cmd.Dir = c.Dir
 	cmd.Stdout, cmd.Stderr = out, out // the same writer, so one pipe
 	cmd.WaitDelay = pipeDelay
-	run := session{cmd: cmd, id: id, started: c.Started}
+	run := session{cmd: cmd, id: id, started: c.Started, grace: c.patience(), hurry: c.Hurry}
 	if c.Guard != nil {
 		cmd.Path, cmd.Err = c.Guard.Path, nil
-		cmd.Args = slices.Concat(c.Guard.Argv, []string{found.path}, found.argv)
+		cmd.Args = slices.Concat(c.Guard.Argv, []string{c.patience().String(), found.path}, found.argv)
 		r, w, err := os.Pipe()
 		if err != nil {
 			return fmt.Errorf("run %s: %w", c.Name, err)
@@ -99,6 +102,8 @@ type session struct {
 	// lifeline, if there is one, is what the program's guard waits for to end.
 	lifeline *os.File
 	started  func(pid int)
+	grace    time.Duration
+	hurry    <-chan struct{}
 }
 
 // do starts the program and waits for it. It ends everything that the program started if
@@ -149,7 +154,7 @@ func (s session) do(ctx context.Context) (stopped bool, err error) {
 // afterGuard makes sure that nothing is left after the guard was killed. It lets the inner
 // guard do that first, which finds more.
 func (s session) afterGuard() {
-	for deadline := time.Now().Add(4 * grace); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(4 * shortGrace); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		found := family.Marked(marker + "=" + s.id)
 		for _, p := range found {
 			_ = p.Release()
@@ -164,19 +169,24 @@ func (s session) afterGuard() {
 // end ends the program and everything that it started.
 func (s session) end(g *group, ended <-chan struct{}) {
 	if s.lifeline != nil {
-		_ = s.lifeline.Close()
 		select {
-		case <-ended:
+		case <-s.hurry:
+		default:
+			_, _ = s.lifeline.Write([]byte{0})
+			if s.await(ended, s.grace+guardGrace) { // the guard knows the grace, too
+				return
+			}
+		}
+		_ = s.lifeline.Close()
+		s.hurry = nil
+		if s.await(ended, guardGrace) {
 			return
-		case <-time.After(guardGrace):
 		}
 	}
 	// Before they lose their parents, by which they are known.
 	relatives := family.Descendants(s.cmd.Process.Pid)
-	g.terminate()
-	select {
-	case <-ended:
-	case <-time.After(grace):
+	if g.ask() {
+		s.await(ended, s.grace)
 	}
 	_ = g.kill()
 	for _, p := range relatives {
@@ -184,6 +194,17 @@ func (s session) end(g *group, ended <-chan struct{}) {
 		_ = p.Release()
 	}
 	killMarked(s.id)
+}
+
+// await waits until the program has ended, for at most a time, and reports whether it has.
+func (s session) await(ended <-chan struct{}, maximum time.Duration) bool {
+	select {
+	case <-ended:
+		return true
+	case <-s.hurry:
+	case <-time.After(maximum):
+	}
+	return false
 }
 
 // killMarked kills every process with the marker of a run, until there are none: while

@@ -81,6 +81,11 @@ type Command struct {
 	// MaxProcessor is how much processor time the program may use, in whole seconds, where the system
 	// can limit that (Linux); 0 means no limit. A program that uses it up ends with [ErrProcessor].
 	MaxProcessor time.Duration
+	// Grace is how long the program may take to end after [Stream] has asked it to; 0 means a quarter
+	// of a second.
+	Grace time.Duration
+	// Hurry ends the grace early when it is closed; nil never does.
+	Hurry <-chan struct{}
 	// Guard, if set, runs the program for [Stream].
 	Guard *Guard
 	// Started, if set, is called by [Stream] with the number of the process that it

@@ -147,8 +147,8 @@ func stop(env app.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "stop ID...",
 		Short: "Stop running tasks",
-		Long: `Stop running tasks and their child processes. "copse task ps" lists their IDs. An assistant that
-waits for the task learns that it was stopped.`,
+		Long: `Stop running tasks and their child processes, which have 5 seconds to clean up. "copse task ps"
+lists their IDs. An assistant that waits for the task learns that it was stopped.`,
 		Example: "  copse task stop k3j9x2m4ab",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/tasks"
@@ -118,6 +119,8 @@ func run(env app.Env) *cobra.Command {
 1 if the task was stopped. A task that already runs does not start again. "copse context" and the
 assistants of the project see the end of the output.
 
+Ctrl+C interrupts the task and gives it 5 seconds to clean up. A second Ctrl+C ends the task at once.
+
 The flags of this command come before TASK: the words after it are arguments of the task. To pass
 the task --timeout or --yes, put -- before TASK.`,
 		Example: `  copse task run build
@@ -149,6 +152,9 @@ the task --timeout or --yes, put -- before TASK.`,
 			}
 			project := open(cmd.Context(), env)
 			defer project.Close()
+			if env.Linger != nil {
+				env.Linger(running.StopTimeout)
+			}
 			done, err := project.Run(cmd.Context(), recipe.Call{
 				Name: args[0], Args: slices.Clone(args[1:]), Timeout: timeout, Confirmed: yes, Person: true, Client: "copse task run",
 			}, noError{secret.Raw(env.Stdout)})

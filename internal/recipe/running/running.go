@@ -67,8 +67,10 @@ const (
 	maxFile = 1 << 20
 	// keep is longer than the longest possible task.
 	keep = 24 * time.Hour
-	// stopTimeout is the time limit for a task to end; guards need a quarter of a second.
-	stopTimeout = 2 * time.Second
+	// Grace is how long a task may take to clean up after it was asked to end.
+	Grace = 5 * time.Second
+	// StopTimeout is the time limit for a task to end.
+	StopTimeout = Grace + 2*time.Second
 )
 
 // Run is a task of this process that [Registry.Begin] has recorded.
@@ -277,7 +279,7 @@ func (r *Registry) Stop(ctx context.Context, id, by string) (Task, error) {
 			return t, err
 		}
 	}
-	return t, fmt.Errorf("task %s has not ended within %s", id, 2*stopTimeout)
+	return t, fmt.Errorf("task %s has not ended within %s", id, 2*StopTimeout)
 }
 
 // current reads a task of another process again.
@@ -292,7 +294,7 @@ var errStays = errors.New("the task has not ended in time")
 
 // await waits until done.
 func (r *Registry) await(ctx context.Context, done func() bool) error {
-	limit := time.NewTimer(stopTimeout)
+	limit := time.NewTimer(StopTimeout)
 	defer limit.Stop()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

@@ -14,9 +14,13 @@
 // the program itself, and the caller finds the rest by a variable in their environment
 // (see [xec.Stream]).
 //
-// The end is gentle first: SIGTERM to every process below, a quarter of a second, then
-// SIGKILL until none is left. A guard that receives SIGTERM does the same, so another
-// process of the user can stop the program without its caller's help.
+// A byte in the pipe asks everything to end: every process below gets SIGINT, as from Ctrl+C. SIGTERM
+// would reach recipes twice, because just passes it on, and the second one ends bash in its trap. When
+// the program has ended, or at the end of the grace that the caller chooses ([xec.Command.Grace]),
+// the rest gets SIGTERM, and then SIGKILL until nothing is left. A guard that receives SIGTERM does
+// the same, so another process of the user can stop the program without its caller's help. A second
+// signal, or the pipe's end, ends the grace at once. If the pipe closes without a byte, nobody
+// waits: SIGTERM, a quarter of a second, then SIGKILL.
 //
 // When the program ends normally, the rest of its process group is killed. Processes that
 // have moved to another session continue: they were meant to stay.
@@ -30,6 +34,7 @@ package guard
 import (
 	"os"
 	"runtime"
+	"time"
 
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -56,7 +61,8 @@ func Wrap(c xec.Command, self string) xec.Command {
 
 // Main runs this process as a guard if it was started as one, and returns otherwise.
 func Main() {
-	if len(os.Args) > 3 && os.Args[0] == Name && (os.Args[1] == outer || os.Args[1] == inner) {
-		os.Exit(run(os.Args[1], os.Args[2], os.Args[3:])) //nolint:forbidigo // a guard is a program of its own
+	if len(os.Args) > 4 && os.Args[0] == Name && (os.Args[1] == outer || os.Args[1] == inner) {
+		patience, _ := time.ParseDuration(os.Args[2])
+		os.Exit(run(os.Args[1], patience, os.Args[3], os.Args[4:])) //nolint:forbidigo // a guard is a program of its own
 	}
 }

@@ -4,6 +4,7 @@ package guard_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -262,6 +263,77 @@ func TestStopped(t *testing.T) {
 	if alive := left(map[string]int{"outer": outer}); alive != nil {
 		t.Error("the guard is still there")
 	}
+}
+
+// What is asked to end has the caller's grace for it, and no more.
+func TestGrace(t *testing.T) {
+	t.Parallel()
+	const (
+		slow  = `trap 'echo INT; sleep 0.4; echo cleaned; exit' INT; sleep 300 & echo ready; wait; wait`
+		never = `trap 'echo INT' INT; trap 'echo TERM' TERM; exec 2>/dev/null; echo ready; while :; do sleep 0.1; done`
+	)
+	cancels := func(_ int, cancel, _ func()) { cancel() }
+	asks := func(outer int, _, _ func()) { _ = syscall.Kill(outer, syscall.SIGTERM) }
+	for name, c := range map[string]struct {
+		script, want   string
+		grace, timeout time.Duration
+		stop           func(outer int, cancel, hurry func())
+	}{
+		"canceled":      {slow, "ready INT cleaned", time.Minute, 0, cancels},
+		"guard asked":   {slow, "ready INT cleaned", time.Minute, 0, asks},
+		"time limit":    {slow, "ready INT cleaned", time.Minute, 500 * time.Millisecond, func(int, func(), func()) {}},
+		"grace is over": {never, "ready INT TERM", 300 * time.Millisecond, 0, cancels},
+		"hurry": {never, "ready INT", time.Minute, 0, func(_ int, cancel, hurry func()) {
+			cancel()
+			time.Sleep(300 * time.Millisecond)
+			hurry()
+		}},
+		"no grace": {never, "ready TERM", time.Minute, 0, func(_ int, cancel, hurry func()) {
+			hurry()
+			cancel()
+		}},
+		"guard asked twice": {never, "ready INT", time.Minute, 0, func(outer int, _, _ func()) {
+			asks(outer, nil, nil)
+			time.Sleep(300 * time.Millisecond)
+			asks(outer, nil, nil)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			hurry := make(chan struct{})
+			var outer int
+			run := guarded(c.script)
+			run.Grace, run.Hurry, run.Timeout = c.grace, hurry, cmp.Or(c.timeout, 10*time.Second)
+			run.Started = func(pid int) { outer = pid }
+			out := &whenReady{then: func() { c.stop(outer, cancel, func() { close(hurry) }) }}
+			begun := time.Now()
+			_ = xec.Stream(ctx, run, out)
+			if took := time.Since(begun); took > 8*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			if got := strings.Join(strings.Fields(out.out.String()), " "); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+			if alive := left(map[string]int{"outer": outer}); alive != nil {
+				t.Error("the guard is still there")
+			}
+		})
+	}
+}
+
+// whenReady calls a function when the program has said that it is ready.
+type whenReady struct {
+	out  bytes.Buffer
+	then func()
+}
+
+func (w *whenReady) Write(p []byte) (int, error) {
+	if w.out.Len() == 0 {
+		go w.then()
+	}
+	return w.out.Write(p)
 }
 
 // A process that runs a program by the guard's name is not one.

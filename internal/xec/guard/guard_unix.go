@@ -5,7 +5,6 @@ package guard
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -16,8 +15,8 @@ import (
 )
 
 const (
-	// grace is how long processes that are asked to end may take.
-	grace = 250 * time.Millisecond
+	// shortGrace is how long processes may take to end that only the end of the caller asks to.
+	shortGrace = 250 * time.Millisecond
 	// patience is how long a guard continues to kill processes that do not end, because they are
 	// another user's or wait for a device.
 	patience = 5 * time.Second
@@ -30,31 +29,39 @@ const (
 // guard is one of the two processes.
 type guard struct {
 	child  int // the inner guard or the program
+	grace  time.Duration
+	asked  bool             // the program was asked to end
+	limit  <-chan time.Time // the end of its grace
 	status syscall.WaitStatus
-	ended  bool      // the child has ended
-	alone  bool      // there is no child left, adopted ones included
-	over   bool      // the guard has tried to end everything
-	pipe   io.Closer // the outer guard's end of the pipe to the inner one
+	ended  bool     // the child has ended
+	alone  bool     // there is no child left, adopted ones included
+	over   bool     // the guard has tried to end everything
+	pipe   *os.File // the outer guard's end of the pipe to the inner one
 	exits  chan os.Signal
 	seen   tracker
 }
 
 // run starts the program, or the guard before it, waits for it, and returns its exit code.
 // A program that a signal ended ends this process by the same signal.
-func run(level, path string, argv []string) int {
+func run(level string, grace time.Duration, path string, argv []string) int {
 	runtime.LockOSThread() // the kernel ends the program when the thread that started it ends
 	name()
 	adoptOrphans()
 	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
 
-	g := &guard{exits: make(chan os.Signal, 1)}
+	g := &guard{exits: make(chan os.Signal, 1), grace: grace}
 	signal.Notify(g.exits, syscall.SIGCHLD)
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
-	over := make(chan struct{})
+	asks := make(chan struct{})
 	go func() {
-		defer close(over)
-		_, _ = io.Copy(io.Discard, os.Stdin) // it ends when the caller does
+		defer close(asks)
+		for one := make([]byte, 1); ; {
+			if _, err := os.Stdin.Read(one); err != nil {
+				return // the caller has ended
+			}
+			asks <- struct{}{}
+		}
 	}()
 
 	var err error
@@ -67,15 +74,22 @@ func run(level, path string, argv []string) int {
 		fmt.Fprintf(os.Stderr, "cannot run %s: %v\n", path, err)
 		return cannotRun
 	}
-	for !g.ended && !g.over {
+	for !g.over && !g.finished() {
 		select {
 		case <-g.exits:
 			g.reap()
 		case <-g.seen.next():
 			g.seen.look()
-		case <-over:
-			g.end()
+		case _, ok := <-asks:
+			if ok {
+				g.ask()
+			} else {
+				g.end()
+			}
 		case <-stop:
+			g.ask()
+		case <-g.limit:
+			g.asked = false // what ignores SIGINT gets SIGTERM
 			g.end()
 		}
 	}
@@ -107,7 +121,7 @@ func (g *guard) startInner(path string, argv []string) error {
 		return err
 	}
 	g.pipe = w
-	g.child, err = fork(self, append([]string{Name, inner, path}, argv...), r, &syscall.SysProcAttr{Setpgid: true})
+	g.child, err = fork(self, append([]string{Name, inner, g.grace.String(), path}, argv...), r, &syscall.SysProcAttr{Setpgid: true})
 	return err
 }
 
@@ -143,21 +157,42 @@ func (g *guard) reap() {
 		}
 		if pid == g.child {
 			g.ended, g.status = true, status
+			if g.asked && g.pipe == nil {
+				g.signal(syscall.SIGTERM) // what ignores SIGINT, as a shell's background jobs do
+			}
 		}
 	}
 }
 
+// ask asks everything below this process to end. Who asks again does not wait.
+func (g *guard) ask() {
+	switch {
+	case g.asked:
+		g.end()
+		return
+	case g.pipe != nil:
+		_, _ = g.pipe.Write([]byte{0})
+	default:
+		g.signal(syscall.SIGINT)
+		g.limit = time.After(g.grace)
+	}
+	g.asked = true
+}
+
+// finished reports whether the program has ended, and all else that was asked to.
+func (g *guard) finished() bool { return g.ended && (!g.asked || g.pipe != nil || g.gone()) }
+
 // end ends everything below this process, and returns when it is gone.
 func (g *guard) end() {
 	g.over = true
-	if g.pipe != nil {
+	switch {
+	case g.pipe != nil:
 		_ = g.pipe.Close()
-		g.await(patience+2*grace, func() bool { return g.ended })
-		g.kill()
-		return
+		g.await(patience+2*shortGrace, func() bool { return g.ended })
+	case !g.asked:
+		g.signal(syscall.SIGTERM)
+		g.await(shortGrace, g.gone)
 	}
-	g.signal(syscall.SIGTERM)
-	g.await(grace, g.gone)
 	g.kill()
 }
 
