@@ -285,7 +285,7 @@ func List(dir string, now time.Time) ([]Client, error) {
 		return nil, nil
 	}
 	if !ours(dir) {
-		return nil, cmp.Or(foreign(dir), writable(dir))
+		return nil, foreign(dir)
 	}
 	err := writable(dir)
 	entries, unlisted := os.ReadDir(dir) // the part that was read counts
@@ -321,15 +321,21 @@ func List(dir string, now time.Time) ([]Client, error) {
 		if unread != nil {
 			err = fmt.Errorf("the record %q is unreadable", filepath.Join(dir, id+record))
 		}
-		for _, c := range s.Clients[:min(len(s.Clients), maxClients)] {
-			if filepath.IsAbs(c.Worktree) && now.Sub(c.At) <= remembered {
-				c.Server = id
-				clients = append(clients, c)
-			}
-		}
+		clients = s.current(clients, id, now)
 	}
 	slices.SortStableFunc(clients, func(a, b Client) int { return b.At.Compare(a.At) })
 	return clients, err
+}
+
+// current appends the clients of a server that are still listed.
+func (s server) current(clients []Client, id string, now time.Time) []Client {
+	for _, c := range s.Clients[:min(len(s.Clients), maxClients)] {
+		if filepath.IsAbs(c.Worktree) && now.Sub(c.At) <= remembered {
+			c.Server = id
+			clients = append(clients, c)
+		}
+	}
+	return clients
 }
 
 // writable returns an error if a server could not write its record, because the directory is full or
@@ -357,15 +363,15 @@ func unrecorded(dir, id string) bool {
 	return true
 }
 
-// foreign returns an error if a directory that is not ours exists, or its parent does: a server that
-// could not register can run then.
+// foreign returns an error if a directory that is not ours exists, or its parent does, or if nobody can
+// create it: a server that could not register can run then.
 func foreign(dir string) error {
 	for _, path := range []string{filepath.Dir(dir), dir} {
 		if _, err := os.Lstat(path); !regular.Absent(err) && !userdir.Dir(path).Private() {
 			return fmt.Errorf("others can enter %q", path)
 		}
 	}
-	return nil
+	return writable(dir)
 }
 
 // ours reports whether a directory and its parent belong to the user alone: anyone who can write to

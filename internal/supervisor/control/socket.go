@@ -92,7 +92,7 @@ func (p *place) leave() error {
 	if l, ok := p.Listener.(*net.UnixListener); ok && p.lost() {
 		l.SetUnlinkOnClose(false)
 	}
-	return errors.Join(p.Listener.Close(), p.lock.Close())
+	return errors.Join(p.Close(), p.lock.Close())
 }
 
 // keep takes a place that is lost again. If that fails, because the directory cannot be made yet or
