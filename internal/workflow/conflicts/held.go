@@ -2,6 +2,10 @@ package conflicts
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/copse-dev/copse/internal/git"
@@ -18,6 +22,9 @@ type Held struct {
 	Changed, Untracked, Conflicted int
 	// Submodules is the number of submodules that are checked out there. Their files do not count.
 	Submodules int
+	// Modules means that git has, or can have, repositories of submodules for the worktree alone, also
+	// of those that are not checked out. They go with the worktree.
+	Modules bool
 	// Files are those that are changed or untracked. Callers must not change them.
 	Files []git.Edit
 	// Merged means that the trunk has the commit.
@@ -86,6 +93,8 @@ func (g *survey) held(ctx context.Context) ([]Held, error) {
 		}
 		if repo, err := g.open(ctx, s.root); err == nil {
 			h.Submodules = len(repo.Submodules())
+			modules, err := os.ReadDir(filepath.Join(repo.GitDir(), "modules"))
+			h.Modules = len(modules) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist)
 		}
 		if s.head != "" {
 			if h.Merged, err = g.merged(ctx, s.head); err != nil {

@@ -220,6 +220,7 @@ func keep(w Worktree, h conflicts.Held, trunk string, t git.Tracking, main bool)
 	add(n > 0, "%s", cleantext.Count(n, "uncommitted file"))
 	// "git worktree remove" refuses, too.
 	add(h.Submodules > 0, "%s, whose files are not compared", cleantext.Count(h.Submodules, "submodule"))
+	add(h.Submodules == 0 && h.Modules, "git has repositories of submodules for it")
 	if w.Operation != nil {
 		add(true, "git is %s", w.Operation)
 	}
