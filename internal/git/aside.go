@@ -18,7 +18,7 @@ func (r *Repo) Aside(dir string) program.Git {
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_CONFIG_COUNT=0", "GIT_ATTR_NOSYSTEM=1",
 	)
-	return program.New(program.Repository{Dir: dir, Bare: true}, env, aside{r.guard})
+	return program.New(program.Repository{Dir: dir, Bare: true}, r.Environ(env), aside{r.guard})
 }
 
 // Objects returns the directory of the repository's objects.

@@ -48,6 +48,10 @@ func (r *Repo) Bare() bool { return r.at.Root == "" }
 // "" if the main repository is bare, or does not name its worktree.
 func (r *Repo) MainRoot() string { return r.at.MainRoot }
 
+// Environ returns an environment for the programs that copse starts for the repository: without the
+// entries of PATH that lead into it.
+func (r *Repo) Environ(env xec.Env) xec.Env { return r.at.Environ(env) }
+
 // Owned reports whether git's directory belongs to this worktree: it is the .git there, lies below
 // it, or names it. Otherwise only the .git of the worktree, which can be a stranger's, leads to the
 // repository. Such a worktree does not share files with the others of the repository, and the

@@ -60,6 +60,9 @@ type Options struct {
 	// Self is the path of a program that begins with [guard.Main], to run recipes under
 	// guards; "" runs them without.
 	Self string
+	// Main is the root of the main worktree, if it is another one. A program just in either is the
+	// repository's own, and does not count.
+	Main string
 	// PassCredentials reports whether recipes that an assistant starts see the user's
 	// credentials; nil means that they do not.
 	PassCredentials func() (bool, error)
@@ -81,7 +84,7 @@ func New(root string, env xec.Env, journal *Journal, o Options) *Justfile {
 		}
 	}
 	return &Justfile{
-		root: root, env: own.With("GIT_TERMINAL_PROMPT=0"), plain: plain.With("GIT_TERMINAL_PROMPT=0"), names: names,
+		root: root, env: own.With("GIT_TERMINAL_PROMPT=0"), plain: plain.With("GIT_TERMINAL_PROMPT=0"), names: names.Outside(root, o.Main),
 		journal: journal, o: o, closed: make(chan struct{}),
 	}
 }
@@ -355,6 +358,11 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	if err != nil {
 		return Run{}, err
 	}
+	// Its recipes find the programs of the project.
+	program, err := j.names.LookPath("just")
+	if err != nil {
+		return Run{}, j.explain(err)
+	}
 	release, err := j.journal.begin(called.Name)
 	if busy, ok := errors.AsType[*BusyError](err); ok {
 		if task, ok := j.journal.tasks.Find(j.root, called.Name); ok {
@@ -393,7 +401,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	}
 	timeout := cmp.Or(c.Timeout, DefaultTimeout)
 	err = xec.Stream(ctx, guard.Wrap(xec.Command{
-		Name: "just", Dir: j.root, Env: env, Timeout: timeout, Args: append(append(args, "--", called.Name), c.Args...), Started: task.Lead,
+		Name: program, Dir: j.root, Env: env, Timeout: timeout, Args: append(append(args, "--", called.Name), c.Args...), Started: task.Lead,
 		Grace: running.Grace, Hurry: hurry,
 	}, j.o.Self), io.MultiWriter(&kept, out))
 	run.Duration = time.Since(run.Started)

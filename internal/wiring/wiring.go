@@ -19,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/discovery"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/jira"
@@ -172,18 +173,19 @@ func words(program string) failure.Words {
 
 // Finder finds the logins that a user has.
 func Finder(env app.Env) credential.Finder {
-	return credential.Finder{Getenv: env.Getenv, Home: env.Home(), GOOS: env.GOOS, GHToken: ghToken(env.Environ), Found: env.Secrets.AddLogin}
+	return credential.Finder{Getenv: env.Getenv, Home: env.Home(), GOOS: env.GOOS, GHToken: ghToken(env.Environ, env.Dir), Found: env.Secrets.AddLogin}
 }
 
-// ghToken gets the token of the gh program's login.
-func ghToken(environ []string) func(context.Context, string) (string, error) {
+// ghToken gets the token of the gh program's login. The program in the repository of the directory dir
+// does not count.
+func ghToken(environ []string, dir string) func(context.Context, string) (string, error) {
 	// gh would return these variables instead of its own login.
 	env := xec.Env(environ).Without("GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
 	return func(ctx context.Context, host string) (string, error) {
 		res, err := xec.Run(ctx, xec.Command{
 			Name: "gh",
 			Args: []string{"auth", "token", "--hostname", host},
-			Env:  env.With("GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1"),
+			Env:  discovery.Environ(ctx, env, dir).With("GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1"),
 		})
 		if errors.Is(err, xec.ErrNotInstalled) {
 			return "", credential.ErrNotInstalled

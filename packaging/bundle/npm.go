@@ -75,7 +75,7 @@ func writeNPM(directory, version, man string, license []byte, programs []program
 		data, err := os.ReadFile(page)
 		errs = append(errs, err, put(filepath.Join(directory, name, filepath.FromSlash(file)), data, 0o644))
 	}
-	readme := "# copse\n\n" + description + ". See " + repository + ".\n\n```sh\nnpx -y " + root.Name + " mcp serve\n```\n"
+	readme := "# copse\n\n" + description + ". See " + repository + ".\n\n```sh\nnpm install -g " + root.Name + "\ncopse init\n```\n"
 	return errors.Join(append(errs,
 		put(filepath.Join(directory, name, "bin", name+".js"), launcher, 0o755),
 		put(filepath.Join(directory, name, "README.md"), []byte(readme), 0o644),

@@ -49,7 +49,7 @@ func Run(ctx context.Context, env xec.Env, dir string, r render.Request) (render
 	}
 	res, err := xec.Run(ctx, xec.Command{
 		Name: "deno", Args: append(args, r.Args.Flags()...), Dir: dir,
-		Env:   env.Without(misleading...).With("NO_COLOR=1", "DENO_NO_PROMPT=1", "DENO_NO_UPDATE_CHECK=1"),
+		Env:   env.Outside(dir).Without(misleading...).With("NO_COLOR=1", "DENO_NO_PROMPT=1", "DENO_NO_UPDATE_CHECK=1"),
 		Stdin: []byte(r.InputText), Timeout: timeLimit, MaxOutput: render.MaxPrompt + 1,
 	})
 	if err != nil {

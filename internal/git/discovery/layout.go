@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -60,7 +61,7 @@ func locate(found finding, start string, env xec.Env) (*Location, error) {
 	}
 	l := &Location{GitDir: found.gitDir, CommonDir: common, GitDirAlias: aliasOf(found, start), Format: format, env: env}
 	l.systemConfig = sync.OnceValue(func() string {
-		path, _ := env.LookPath("git")
+		path, _ := l.Environ(env).LookPath("git")
 		return gitconfig.SystemFile(path)
 	})
 	if l.Root, err = l.findRoot(found.dotGit, shared); err != nil {
@@ -89,6 +90,22 @@ func locate(found finding, start string, env xec.Env) (*Location, error) {
 	l.SharedRoot = l.findSharedRoot(found.dotGit)
 	l.CommandDir = l.findCommandDir(found.dotGit)
 	return l, nil
+}
+
+// Environ returns an environment for the programs that copse starts here: without the entries of PATH
+// in this repository and its main worktree.
+func (l *Location) Environ(env xec.Env) xec.Env {
+	return env.Outside(l.Root, l.MainRoot, l.SharedRoot, l.CommandDir)
+}
+
+// Environ returns an environment for a program that copse starts for the directory dir: without the
+// entries of PATH that lead into it, or into its repository.
+func Environ(ctx context.Context, env xec.Env, dir string) xec.Env {
+	env = env.Outside(dir)
+	if at, err := Find(ctx, dir, Options{Env: env}); err == nil {
+		env = at.Environ(env)
+	}
+	return env
 }
 
 // Unchanged returns an error unless git, in the directory from which it is run, still finds this very

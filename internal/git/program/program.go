@@ -221,6 +221,8 @@ func environment(env xec.Env, at Repository) xec.Env {
 		// A list without any protocol; older releases support only this.
 		"GIT_ALLOW_PROTOCOL=:",
 		"LC_ALL=C",
+		// A filter of the user, such as "python -m nbstripout", must not find modules in the repository.
+		"PYTHONSAFEPATH=1",
 		"PATH="+absolute(env.Get("PATH")),
 	)
 	if at.Root != "" {

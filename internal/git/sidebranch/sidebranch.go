@@ -193,7 +193,7 @@ func (b *Branch) inRepository(ctx context.Context, args ...string) ([]byte, erro
 // environment returns the user's environment, without variables that name a repository, and with
 // variables that keep git from prompting.
 func (b *Branch) environment() xec.Env {
-	env := b.repo.Env.Without(
+	env := b.repo.Environ(b.repo.Env).Without(
 		"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE",
 		"GIT_REPLACE_REF_BASE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_CEILING_DIRECTORIES", "GIT_DEFAULT_HASH",

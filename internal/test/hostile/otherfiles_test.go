@@ -219,6 +219,17 @@ func otherFiles() []vector {
 				plantNames(r, "node_modules/.bin")
 				r.extra = append(r.extra, "PATH=node_modules/.bin"+string(os.PathListSeparator)+r.lab.path())
 			}},
+			// npx, direnv, and virtual environments put such a directory first.
+			{name: "PATH with a directory of the project", control: "git status", byName: true, plant: func(r *repo) {
+				plantNames(r, "node_modules/.bin")
+				r.extra = append(r.extra, "GH_TOKEN=", "GITHUB_TOKEN=", "PATH="+r.path("root/node_modules/.bin")+string(os.PathListSeparator)+r.lab.path())
+			}},
+			// The user's own filter, such as that of nbstripout, for which Python finds the repository's module.
+			{name: "a module for a filter of the user", control: "git add .; git status", needs: "python3", plant: func(r *repo) {
+				r.add(".gitattributes", "a.txt filter=nb\n")
+				r.configIn("home/.gitconfig", "filter.nb.clean", "python3 -m nb || cat")
+				r.file("nb.py", "import os, sys\nos.close(os.open('"+r.canary()+"', os.O_CREAT))\nsys.stdout.write(sys.stdin.read())\n")
+			}},
 			// A shim on the PATH is the user's, but chooses the program by files of the working directory.
 			{name: "shims of a version manager", control: "git status", byName: true, plant: func(r *repo) {
 				for _, name := range names {
