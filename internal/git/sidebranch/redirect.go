@@ -59,7 +59,7 @@ func (b *Branch) following(ctx context.Context, other *side, transfer func(side)
 	return transfer(*other)
 }
 
-// location asks the server of a remote for the address that it names instead, "" if it is none of a
+// location asks the server of a remote for the address that it names instead, "" if that is not one of a
 // repository.
 func (b *Branch) location(ctx context.Context, other side) string {
 	trace := filepath.Join(b.own.Path, "redirect")

@@ -343,7 +343,7 @@ func TestOffline(t *testing.T) {
 }
 
 // A machine that loses power, or a `git gc --prune=now` beside a sync, leaves a branch whose last commit
-// is empty, or gone, or without its files. The next sync goes on with what the store and the remote have.
+// is empty, or gone, or without its files. The next sync continues with what the store and the remote have.
 func TestDamagedBranch(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
