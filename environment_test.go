@@ -57,7 +57,7 @@ var environment = []struct {
 		{names("GIT_CEILING_DIRECTORIES"), "directories", "none", "Directories above which copse does not search for a repository."},
 		{names("SUDO_UID"), "a number", "none", "The account that called sudo, whose repositories root accepts, as in git."},
 		{names("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"), "name, email address", "`user.name` and `user.email`", "The author of commits to the branch of a shared store."},
-		{names("GIT_SSH_COMMAND", "SSH_AUTH_SOCK"), "as for git", "none", "How git reaches the remote of a shared store."},
+		{names("GIT_SSH_COMMAND", "SSH_AUTH_SOCK", "GIT_ASKPASS"), "as for git", "none", "How git reaches the remote of a shared store."},
 	}},
 	{"Files of copse", []variable{
 		{names("HOME", "USERPROFILE"), "directory", "features that need files fail", "Your home directory; on Windows `USERPROFILE`, and for git `HOMEDRIVE` with `HOMEPATH`."},
@@ -103,7 +103,7 @@ copse passes no token, password, or login in an address of this table to recipes
 }
 
 // unlisted are variables that only other programs read, or that clients alone set.
-var unlisted = []string{"HOMEDRIVE", "HOMEPATH", "http_proxy", "https_proxy", "all_proxy", "no_proxy"}
+var unlisted = []string{"HOMEDRIVE", "HOMEPATH", "SYSTEMROOT", "http_proxy", "https_proxy", "all_proxy", "no_proxy"}
 
 // TestEnvironmentIsComplete compares the reference with the variables that the code looks up.
 func TestEnvironmentIsComplete(t *testing.T) {

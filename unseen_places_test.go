@@ -198,4 +198,12 @@ var unaskedPlaces = map[string]string{
 		xec/family space
 		xec/family stat
 	`,
+	"a lock or a trace of copse's own that cannot be seen counts as lost: the next write makes it again, or reports the error": `
+		git/sidebranch location
+		presence lost
+		supervisor/control lost
+	`,
+	"a path that cannot be resolved is compared as it is written": `
+		xec resolved
+	`,
 }

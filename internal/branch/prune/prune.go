@@ -135,10 +135,28 @@ func (p *plan) parents() {
 	if root != "" && over(root) != "" {
 		root = ""
 	}
+	end := p.ends(over, root)
+	for _, d := range p.State.Dependencies {
+		child, from := p.current(d.Child), p.current(d.Parent)
+		if !p.exists(child) || over(from) == "" {
+			continue
+		}
+		to := end(from)
+		if to == child {
+			to = root
+		}
+		if to == child || to == "" {
+			continue // only the branch itself remains
+		}
+		p.changes = append(p.changes, Change{Kind: Reparent, Branch: child, From: from, To: to, Evidence: over(from)})
+	}
+}
+
+// ends returns a function that returns the next ancestor that still is a parent, "" if there is none. It
+// follows each branch once: thousands of branches can have the same thousands of deleted ancestors.
+func (p *plan) ends(over func(string) string, root string) func(at string) string {
 	ends := make(map[string]string)
-	// end returns the next ancestor that still is a parent, "" if there is none. It follows each branch
-	// once: thousands of branches can have the same thousands of deleted ancestors.
-	end := func(at string) string {
+	return func(at string) string {
 		var passed []string
 		for over(at) != "" {
 			known, met := ends[at]
@@ -157,20 +175,6 @@ func (p *plan) parents() {
 			ends[name] = at
 		}
 		return at
-	}
-	for _, d := range p.State.Dependencies {
-		child, from := p.current(d.Child), p.current(d.Parent)
-		if !p.exists(child) || over(from) == "" {
-			continue
-		}
-		to := end(from)
-		if to == child {
-			to = root
-		}
-		if to == child || to == "" {
-			continue // only the branch itself remains
-		}
-		p.changes = append(p.changes, Change{Kind: Reparent, Branch: child, From: from, To: to, Evidence: over(from)})
 	}
 }
 

@@ -77,7 +77,7 @@ func (f *Finder) State(ctx context.Context, repo *git.Repo, head string, known *
 	}
 	if found.Beside, err = beside(ctx, repo); err != nil {
 		found.Edits.Partial = regular.Unseen(err)
-		return found, nil //nolint:nilerr // git is asked each time
+		return found, nil // git is asked each time
 	}
 	files, err := filesOf(ctx, repo, head, found)
 	if err != nil {

@@ -21,8 +21,8 @@ type Record struct {
 	Lost    Lost // if it is deleted
 }
 
-// Restore gives an item that is no longer deleted the relations that it had and that are still
-// possible, and returns the other items that this changes.
+// Restore restores the relations of an item that is no longer deleted, as far as they are still possible,
+// and returns the other items that this changes.
 //
 // The item keeps the parent and the dependencies that it can have. A deleted one of these notes the
 // item, as if the item had been there when the other was deleted. Former children without a parent

@@ -50,7 +50,7 @@ func (f *File) Restore() error {
 	return errors.Join(f.front.Delete(keyDeleted), f.SetLost(Lost{}))
 }
 
-// Relate gives the item another parent, other dependencies, and another record of its deletion. It
+// Relate replaces the parent, the dependencies, and the record of the deletion of the item. It
 // changes nothing that is the same, and no part of the lists that cannot be read.
 func (f *File) Relate(parent item.ID, dependsOn []item.ID, lost Lost) error {
 	r := reader{front: f.front}

@@ -34,20 +34,8 @@ var _ remerge.Reader = reading{}
 // Tree implements remerge.Reader. The error is a [*storage.StoreError] if the files take too much memory
 // together.
 func (r reading) Tree() (merge.Tree, error) {
-	for _, dir := range []string{layout.Items, layout.Trash} {
-		sizes, err := itemdir.SizesIn(r.root, dir)
-		if err == nil {
-			err = r.space.Check(sizes.Total(), 1, sizes)
-		}
-		if _, large := errors.AsType[*storage.StoreError](err); large && dir == layout.Trash {
-			return nil, &storage.StoreError{
-				Problem: fmt.Sprintf("the deleted items have %d bytes together, more than the %s allowed", sizes.Total(), r.space.MiB()),
-				Next:    "Remove some for good with `copse item trash purge ID`.",
-			}
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := r.fits(); err != nil {
+		return nil, err
 	}
 	tree := merge.Tree{}
 	read := func(name string) error {
@@ -82,6 +70,26 @@ func (r reading) Tree() (merge.Tree, error) {
 		}
 	}
 	return tree, nil
+}
+
+// fits returns an error if the items, or the deleted ones, take too much memory together.
+func (r reading) fits() error {
+	for _, dir := range []string{layout.Items, layout.Trash} {
+		sizes, err := itemdir.SizesIn(r.root, dir)
+		if err == nil {
+			err = r.space.Check(sizes.Total(), 1, sizes)
+		}
+		if _, large := errors.AsType[*storage.StoreError](err); large && dir == layout.Trash {
+			return &storage.StoreError{
+				Problem: fmt.Sprintf("the deleted items have %d bytes together, more than the %s allowed", sizes.Total(), r.space.MiB()),
+				Next:    "Remove some for good with `copse item trash purge ID`.",
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // isMerged reports whether a file in a directory of the store is one that merges.

@@ -35,7 +35,7 @@ func (f *Directory) Mark() (moved.Mark, error) {
 	case regular.Unseen(err):
 		return moved.Mark{}, fmt.Errorf("read %q, which says whether the items have moved: %w", MarkName, rooted.WithoutPath(err))
 	case err != nil:
-		return moved.Mark{}, nil //nolint:nilerr // there is none
+		return moved.Mark{}, nil // there is none
 	}
 	return moved.Parse(string(text)), nil
 }
