@@ -7,6 +7,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/git/discovery"
 	"github.com/copse-dev/copse/internal/git/program"
+	"github.com/copse-dev/copse/internal/xec"
 )
 
 // Aside returns the git program for another git directory, which borrows this repository's objects:
@@ -18,7 +19,7 @@ func (r *Repo) Aside(dir string) program.Git {
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_CONFIG_COUNT=0", "GIT_ATTR_NOSYSTEM=1",
 	)
-	return program.New(program.Repository{Dir: dir, Bare: true}, r.Environ(env), aside{r.guard})
+	return program.New(program.Repository{Dir: dir, Bare: true}, func() xec.Env { return r.Environ(env) }, aside{r.guard})
 }
 
 // Objects returns the directory of the repository's objects.

@@ -60,7 +60,7 @@ func Discover(ctx context.Context, start string, opts Options) (*Repo, error) {
 		}),
 	}
 	r.guard = &guard{repo: r}
-	r.program = program.New(program.Repository{Dir: at.CommandDir, Root: at.Root, Bare: at.CommandDir == at.GitDir}, at.Environ(opts.Env), r.guard)
+	r.program = program.New(program.Repository{Dir: at.CommandDir, Root: at.Root, Bare: at.CommandDir == at.GitDir}, func() xec.Env { return at.Environ(opts.Env) }, r.guard)
 	r.tables = reftable.New(at.GitDir, at.CommonDir, r.program)
 	r.checkouts = &checkout.Reader{At: at, Refs: r.files, Git: r.program, Guard: r.guard}
 	return r, nil

@@ -32,9 +32,9 @@ const DefaultTimeout = 10 * time.Minute
 // Justfile is the justfile of a project. It is safe for concurrent use.
 type Justfile struct {
 	root    string
-	env     xec.Env // environment of recipes that a person starts
-	plain   xec.Env // the same without credentials
-	names   xec.Env // the environment with which just reads the justfile
+	env     xec.Env        // environment of recipes that a person starts
+	plain   xec.Env        // the same without credentials
+	names   func() xec.Env // the environment with which just reads the justfile
 	journal *Journal
 	o       Options
 
@@ -84,7 +84,7 @@ func New(root string, env xec.Env, journal *Journal, o Options) *Justfile {
 		}
 	}
 	return &Justfile{
-		root: root, env: own.With("GIT_TERMINAL_PROMPT=0"), plain: plain.With("GIT_TERMINAL_PROMPT=0"), names: names.Outside(root, o.Main),
+		root: root, env: own.With("GIT_TERMINAL_PROMPT=0"), plain: plain.With("GIT_TERMINAL_PROMPT=0"), names: sync.OnceValue(func() xec.Env { return names.Outside(root, o.Main) }),
 		journal: journal, o: o, closed: make(chan struct{}),
 	}
 }
@@ -247,7 +247,7 @@ func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string)
 		return nil, err
 	}
 	res, err := xec.Run(ctx, xec.Command{
-		Name: "just", Env: j.names, Timeout: dumpTimeout, MaxOutput: 32 << 20, MaxMemory: dumpMemory, MaxProcessor: dumpProcessor,
+		Name: "just", Env: j.names(), Timeout: dumpTimeout, MaxOutput: 32 << 20, MaxMemory: dumpMemory, MaxProcessor: dumpProcessor,
 		Args: []string{"--justfile", filepath.Join(dir, name), "--working-directory", dir, "--color", "never", "--dump", "--dump-format", "json"},
 	})
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
@@ -359,7 +359,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 		return Run{}, err
 	}
 	// Its recipes find the programs of the project.
-	program, err := j.names.LookPath("just")
+	program, err := j.names().LookPath("just")
 	if err != nil {
 		return Run{}, j.explain(err)
 	}

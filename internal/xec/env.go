@@ -100,12 +100,21 @@ func (e Env) Outside(dirs ...string) Env {
 		return e
 	}
 	home := resolved(cmp.Or(e.Get("HOME"), e.Get("USERPROFILE")))
-	dirs = slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return dir == "" || home != "" && within(home, resolved(dir)) })
+	var names []string // as given, and without links
+	for i, dir := range dirs {
+		if dir == "" || slices.Contains(dirs[:i], dir) {
+			continue
+		}
+		if real := resolved(dir); home == "" || !within(home, real) {
+			names = append(names, dir, real)
+		}
+	}
 	entries := filepath.SplitList(path)
 	kept := slices.DeleteFunc(slices.Clone(entries), func(entry string) bool {
-		return slices.ContainsFunc(dirs, func(dir string) bool {
-			return within(entry, dir) || within(resolved(entry), resolved(dir))
-		})
+		inside := func(path string) bool {
+			return slices.ContainsFunc(names, func(dir string) bool { return within(path, dir) })
+		}
+		return inside(entry) || inside(resolved(entry))
 	})
 	if len(kept) == len(entries) {
 		return e

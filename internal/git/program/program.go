@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/copse-dev/copse/internal/git/override"
@@ -62,23 +63,24 @@ type Repository struct {
 // Git is the git program for one repository.
 type Git struct {
 	dir      string
-	env      xec.Env
+	env      func() xec.Env
 	settings []string
 	guard    Guard
 	// maxOutput limits the output.
 	maxOutput int
 }
 
-// New returns the git program for a place. env is the complete environment; of git's variables,
-// only those that locate the user's configuration are used.
-func New(at Repository, env xec.Env, guard Guard) Git {
+// New returns the git program for a place. env is called at most once, when git runs first, and returns
+// the complete environment; of git's variables, only those that locate the user's configuration are used.
+func New(at Repository, env func() xec.Env, guard Guard) Git {
 	settings := override.Fixed()
 	if at.Bare {
 		settings = append(settings, "safe.bareRepository=all")
 	} else {
 		settings = append(settings, "safe.bareRepository=explicit")
 	}
-	return Git{dir: at.Dir, env: environment(env, at), settings: settings, guard: guard, maxOutput: maxOutput}
+	own := sync.OnceValue(func() xec.Env { return environment(env(), at) })
+	return Git{dir: at.Dir, env: own, settings: settings, guard: guard, maxOutput: maxOutput}
 }
 
 // Within returns git with another limit on its output, in bytes. If git prints more, it ends, and
@@ -133,7 +135,7 @@ func (g Git) run(ctx context.Context, input []byte, args []string) (out, stderr 
 	ctx, stop := Guarded(ctx, g.guard)
 	defer stop()
 	res, err := xec.Run(ctx, xec.Command{
-		Name: "git", Args: append(line, args...), Env: g.env,
+		Name: "git", Args: append(line, args...), Env: g.env(),
 		Timeout: timeout, MaxOutput: g.maxOutput, Whole: true, MaxMemory: maxMemory, Stdin: input,
 	})
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
