@@ -121,7 +121,7 @@ func TestListAgreesInRealRepositories(t *testing.T) {
 	t.Parallel()
 	g := gittest.New(t)
 	for _, module := range []string{"github.com/spf13/cobra", "github.com/goccy/go-yaml"} {
-		res, err := xec.Run(t.Context(), xec.Command{Name: "go", Args: []string{"list", "-m", "-f", "{{.Dir}}", module}, Env: os.Environ()})
+		res, err := xec.Run(t.Context(), xec.Command{Name: "go", Args: []string{"list", "-m", "-f", "{{.Dir}}", module}, Dir: ".", Env: os.Environ()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,13 +3,14 @@ package conflicts
 import (
 	"context"
 	"errors"
-	"io/fs"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/refstore"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/session"
 )
 
@@ -93,8 +94,7 @@ func (g *survey) held(ctx context.Context) ([]Held, error) {
 		}
 		if repo, err := g.open(ctx, s.root); err == nil {
 			h.Submodules = len(repo.Submodules())
-			modules, err := os.ReadDir(filepath.Join(repo.GitDir(), "modules"))
-			h.Modules = len(modules) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist)
+			h.Modules = !empty(filepath.Join(repo.GitDir(), "modules"))
 		}
 		if s.head != "" {
 			if h.Merged, err = g.merged(ctx, s.head); err != nil {
@@ -107,4 +107,15 @@ func (g *survey) held(ctx context.Context) ([]Held, error) {
 		held = append(held, Held{Root: root, Unexamined: true})
 	}
 	return held, nil
+}
+
+// empty reports whether a directory is missing, or certainly has no entry.
+func empty(path string) bool {
+	dir, err := os.OpenFile(path, regular.Flags, 0) // does not wait for a named pipe
+	if err != nil {
+		return regular.Absent(err)
+	}
+	defer dir.Close()
+	_, err = dir.Readdirnames(1)
+	return errors.Is(err, io.EOF)
 }

@@ -1,6 +1,6 @@
 //go:build !race
 
-package bombs_test
+package growth_test
 
 import (
 	"go/ast"

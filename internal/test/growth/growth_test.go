@@ -2,7 +2,7 @@
 
 // The race detector makes these measurements ten times slower: CI makes them with the plain test command.
 
-package bombs_test
+package growth_test
 
 import (
 	"bufio"
@@ -237,9 +237,6 @@ func (g *ground) copied(l load, n int) *ground {
 // No command or request takes time or memory that grows with the square of what a stranger wrote, and the
 // sum of what it reads is limited.
 func TestGrowth(t *testing.T) { //nolint:paralleltest // it measures what the process takes
-	if testing.Short() {
-		t.Skip("it takes seconds")
-	}
 	plain := template(t)
 	without := map[string]cost{} // by command line: what it costs without a load
 	for _, l := range loads() {

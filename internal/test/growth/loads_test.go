@@ -1,6 +1,6 @@
 //go:build !race
 
-package bombs_test
+package growth_test
 
 import (
 	"fmt"
@@ -146,7 +146,7 @@ func itemLoads() []load {
 	all := []string{"item list --all", "item doctor", "!item doctor --repair"}
 	readsItems := []string{
 		"item/itemdir.scan", "item/itemdir.SizesIn", "item/local/layout.Names", "item/local/layout.read", "item/local/reader.Find", "item/local/reader.Item", "item/local/reader.Anywhere", "item/local/reader.Largest",
-		"item/local/reader.Unmerged", "item/local/checkup.Tree", "item/local/checkup.Text", "item/local/checkup.file", "item/local/checkup.references", "item/local/writer.Update", "item/local/writer.AddComment",
+		"item/local/reader.Unmerged", "item/local/checkup.Tree", "item/local/checkup.fits", "item/local/checkup.Text", "item/local/checkup.file", "item/local/checkup.references", "item/local/writer.Update", "item/local/writer.AddComment",
 		"item/local/writer.checkGrowth", "item/local/exchange.Read", "item/local/writer.Everything", "item/local/writer.removeComment",
 	}
 	comments := func(n int, name string) string {

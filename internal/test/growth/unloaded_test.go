@@ -1,6 +1,6 @@
 //go:build !race
 
-package bombs_test
+package growth_test
 
 import "maps"
 
@@ -19,11 +19,13 @@ func unloaded() map[string]string {
 		},
 		"one file of a few kilobytes": {
 			"git/discovery.CommonDir", "git/discovery.SubmoduleDir", "git/discovery.alone", "git/discovery.checkGitDir", "git/discovery.followGitfile", "git/hazard.tables", "git/operation.text", "git/sidebranch.location", "git/reftable.lists",
+			"git/sidebranch.Intact",
 			"item/gitmerge.Rewritten", "item/gitmerge.readTrees", "workflow/itemsync.known",
 		},
 		"one file of 8 MiB, which git merges, or of 1 MiB":       {"cli/item/itemproject.mergeDriver", "cli/item/itemproject.storeConfig", "item/local.RegisterDriver", "item/merge/driver.Merge"},
 		"TestRowsShareNothing and TestManyColumns of sqlitefile": {"branch/source/graphite.table"},
 		"no file: a call of the same name":                       {"item/merge/driver.isVersion", "item/merge/references.Numbers", "recipe/splice/evaluation.interpreter", "item/remerge.buriedItems", "item/remerge.lostItems"},
+		"only whether a directory has an entry":                  {"workflow/conflicts.empty"},
 		"what the others are made of":                            {"regular.ReadDir"},
 	} {
 		maps.Copy(all, reasons(why, readers))
