@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -303,11 +304,11 @@ func TestGrace(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			hurry := make(chan struct{})
-			var outer int
+			var outer atomic.Int64
 			run := guarded(c.script)
 			run.Grace, run.Hurry, run.Timeout = c.grace, hurry, cmp.Or(c.timeout, 10*time.Second)
-			run.Started = func(pid int) { outer = pid }
-			out := &whenReady{then: func() { c.stop(outer, cancel, func() { close(hurry) }) }}
+			run.Started = func(pid int) { outer.Store(int64(pid)) }
+			out := &whenReady{then: func() { c.stop(int(outer.Load()), cancel, func() { close(hurry) }) }}
 			begun := time.Now()
 			_ = xec.Stream(ctx, run, out)
 			if took := time.Since(begun); took > 8*time.Second {
@@ -316,7 +317,7 @@ func TestGrace(t *testing.T) {
 			if got := strings.Join(strings.Fields(out.out.String()), " "); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
-			if alive := left(map[string]int{"outer": outer}); alive != nil {
+			if alive := left(map[string]int{"outer": int(outer.Load())}); alive != nil {
 				t.Error("the guard is still there")
 			}
 		})
