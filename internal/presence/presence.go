@@ -198,8 +198,8 @@ func (r *Register) ID() string {
 	return r.id
 }
 
-// claim creates the directory and takes the lock. It does so again if the lock is gone: a system
-// removes a user's runtime directory at the last logout, and makes it again at the next login.
+// claim creates the directory and takes the lock, and repeats both if the lock file is gone. Systems
+// remove the runtime directory of a user at the last logout, and create it at the next login.
 func (r *Register) claim() error {
 	if r.held != nil {
 		if !r.lost() {
@@ -380,7 +380,7 @@ func ours(dir string) bool {
 	return userdir.Dir(filepath.Dir(dir)).Private() && userdir.Dir(dir).Private()
 }
 
-// running reports whether a process holds the lock of a file. The error says that nobody can know.
+// running reports whether a process holds the lock of a file. An error means that the file cannot be seen.
 func running(path string) (bool, error) {
 	info, err := os.Lstat(path)
 	if regular.Absent(err) || err == nil && !info.Mode().IsRegular() {

@@ -27,7 +27,7 @@ func TestAbsent(t *testing.T) {
 	}
 	for _, err := range []syscall.Errno{syscall.EACCES, syscall.EPERM, syscall.EIO, syscall.ELOOP, syscall.ENOSPC} {
 		if err := (&fs.PathError{Op: "open", Path: "x", Err: err}); regular.Absent(err) || !regular.Unseen(err) {
-			t.Errorf("%v: nobody knows what is there", err)
+			t.Errorf("%v: want an error that leaves open whether the file exists", err)
 		}
 	}
 	if regular.Unseen(nil) || regular.Unseen(fs.ErrInvalid) {

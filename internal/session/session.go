@@ -73,7 +73,7 @@ type Worktree struct {
 	// Common is git's directory, which all worktrees share; "" outside git, and where that directory
 	// does not know this one.
 	Common string
-	// Unseen says why nobody can know the repository: it cannot be read.
+	// Unseen is the reason why the repository cannot be read, if it cannot.
 	Unseen error
 }
 

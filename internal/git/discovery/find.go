@@ -157,8 +157,8 @@ func probeBare(dir string, otherwise finding) (finding, error) {
 }
 
 // pointsTo reports whether the .git of dir is the directory gitDir, or leads there. Somebody who can
-// write to dir has then agreed that it is the worktree of that repository. The error says that nobody can
-// know; a damaged .git does not lead there.
+// write to dir has then agreed that it is the worktree of that repository. An error means that
+// a file on the way cannot be seen; a damaged .git does not lead there.
 func pointsTo(dir, gitDir string) (bool, error) {
 	found, err := probe(dir)
 	if regular.Unseen(err) {

@@ -327,8 +327,9 @@ func linkedRoot(gitDir, from string) (string, error) {
 }
 
 // findMainRoot returns the root of the main worktree as seen from a linked one, "" if it cannot be
-// determined. The error says that nobody can know. The main repository must know the linked worktree: a stranger's worktree can name any
-// repository as its main one, so the caller has checked Owned.
+// determined. An error means that a file on the way cannot be seen. The main repository must know the
+// linked worktree: a stranger's worktree can name any repository as its main one, so the caller has
+// checked Owned.
 func (l *Location) findMainRoot(shared gitconfig.Config) (string, error) {
 	var own gitconfig.Config
 	var w settings
@@ -388,7 +389,7 @@ func aliasOf(found finding, start string) string {
 }
 
 // GitDirOf returns git's directory for the worktree at dir, "" if the .git there does
-// not lead to this repository. The error says that nobody can know.
+// not lead to this repository. An error means that a file on the way cannot be seen.
 func (l *Location) GitDirOf(dir string) (string, error) {
 	found, err := probe(dir)
 	var common string

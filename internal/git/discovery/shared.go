@@ -58,7 +58,7 @@ func (l *Location) alone(dir string) bool {
 
 // knownRoot returns the path by which the main repository knows this linked worktree, "" if it does
 // not know it. The same directory can have several paths: spellings on a file system that ignores
-// case, or mounts. The error says that nobody can know.
+// case, or mounts. An error means that a file on the way cannot be seen.
 func (l *Location) knownRoot() (string, error) {
 	if filepath.Dir(l.GitDir) != filepath.Join(l.CommonDir, "worktrees") {
 		return "", nil

@@ -184,8 +184,8 @@ func (r *Repo) mergeOf(ctx context.Context, hashes, names []string) (*Merge, err
 }
 
 // Vanished returns the merges since a commit, the oldest first, after which a file of an item is
-// missing or has another item, and no other file has the item: merges by git, and commits that git copied. It omits what
-// a person has committed after a stop.
+// missing or has another item, and no other file has the item: merges by git, and commits that git
+// copied. It omits what a person has committed after a stop.
 func (r *Repo) Vanished(ctx context.Context, since string) ([]*Merge, error) {
 	known, err := r.commits(ctx, "HEAD", since)
 	if err != nil || known[0] == "" || known[0] == known[1] {

@@ -161,7 +161,7 @@ func ready(name string) bool {
 
 const maxFile = 16 << 20
 
-// read returns the content of the file; none if it is damaged. The error says that nobody can know it.
+// read returns the content of the file; none if it is damaged. An error means that the file cannot be seen.
 func read(name string) (*state, error) {
 	var s state
 	data, err := regular.Read(name, maxFile)

@@ -115,8 +115,8 @@ func Unchangeable(id item.ID, err error) error {
 	return itemdir.Broken(Items, id, fmt.Errorf("cannot be changed: %w", err))
 }
 
-// Renumberings returns which items of a store got another number. A damaged file has none. The error
-// says that nobody can know: claims and histories under former numbers would seem to be gone.
+// Renumberings returns which items of a store got another number. A damaged file has none. An error
+// means that the file cannot be seen: claims and histories under former numbers would seem to be gone.
 func Renumberings(root *os.Root) ([]renumbered.Record, error) {
 	text, err := itemdir.ReadFile(root, renumbered.Name)
 	if regular.Unseen(err) {

@@ -44,7 +44,7 @@ func ReadLink(root *os.Root, created string) item.Link {
 	return link
 }
 
-// readLink returns the link. The error says that nobody can know it.
+// readLink returns the link. An error means that the file cannot be seen.
 func readLink(root *os.Root, created string) (item.Link, error) {
 	name, ok := LinkName(created)
 	if !ok {

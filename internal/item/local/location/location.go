@@ -43,7 +43,7 @@ type Search struct {
 	// outside git. It takes precedence over stores in the roots of worktrees, which branches can
 	// contain, but not over stores in directories below a root.
 	Shared string
-	// Unseen says why nobody can know the repository of Dir, and thus which store it has.
+	// Unseen is the reason why the repository of Dir, and thus its store, cannot be seen.
 	Unseen error
 	// Owned reports whether the user created the shared store on this machine, or has requested its sync:
 	// a repository that arrives as an archive brings another one's. nil is true.
@@ -150,8 +150,8 @@ func (p Search) CreateShared() error {
 }
 
 // HasShared reports whether there is a shared store. A symbolic link does not count, and
-// neither does a directory below one. The error says that nobody can know: a store that cannot be seen is
-// not one that is not there, because the items in the tree are then no longer used.
+// neither does a directory below one. An error means that the store cannot be seen. It does not count as
+// missing, because the items in the tree would then be used again.
 func (p Search) HasShared() (bool, error) {
 	if p.Shared == "" {
 		return false, nil

@@ -116,7 +116,7 @@ func (t Trash) Finish() error {
 	return t.Tx.Remove(pendingName)
 }
 
-// begun reports whether step 2 was done. The error says that nobody can know.
+// begun reports whether step 2 was done. An error means that the file cannot be seen.
 func (t Trash) begun(p pending) (bool, error) {
 	id, from, to := p.steps()
 	_, err := t.Tx.Root().Lstat(from + "/" + itemdir.FileName(id))
@@ -163,7 +163,7 @@ func (t Trash) perform(p pending) error {
 	if err := t.Tx.Flush(); err != nil {
 		return err
 	}
-	_ = t.Tx.Remove(pendingName) // the change is done; the next one removes what is left, or says why it cannot
+	_ = t.Tx.Remove(pendingName) // the change is complete; the next change removes the record, or reports why it cannot
 	return nil
 }
 

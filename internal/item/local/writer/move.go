@@ -23,7 +23,7 @@ const MarkName = "moved"
 // Histories are the changes of items, the latest last.
 type Histories map[item.ID][]changes.Change
 
-// Mark returns why the store accepts no changes, if it does not. The error says that nobody can know.
+// Mark returns why the store accepts no changes, if it does not. An error means that the file cannot be seen.
 func (f *Directory) Mark() (moved.Mark, error) {
 	root, err := f.Root()
 	if err != nil {
