@@ -426,7 +426,7 @@ func chained(n ast.Node, first, second string) (ok bool, literal string) {
 // A fragment begins with its kind and one sentence.
 func TestFragments(t *testing.T) {
 	t.Parallel()
-	form := regexp.MustCompile(`\A(Added|Changed|Fixed|Removed): ([^a-z\n]|(copse|tic|twig-mcp)\b)[^\n]+\n(\n[^\n]|\n*\z)`)
+	form := regexp.MustCompile(`\A(Added|Security|Changed|Fixed|Removed)( \([a-z ]+\))?: ([^a-z\n]|(copse|tic|twig-mcp)\b)[^\n]+\n(\n[^\n]|\n*\z)`)
 	pages, err := filepath.Glob(filepath.Join("changes", "unreleased", "*.md"))
 	if err != nil || len(pages) == 0 {
 		t.Fatal(pages, err)
@@ -437,7 +437,7 @@ func TestFragments(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !form.Match(text) {
-			t.Errorf("%s: the first line must be \"Added: \", \"Changed: \", \"Fixed: \", or \"Removed: \" and one sentence with a capital; details follow an empty line", filepath.ToSlash(page))
+			t.Errorf("%s: the first line must be a kind, an optional area in parentheses, a colon, and one sentence with a capital; details follow an empty line", filepath.ToSlash(page))
 		}
 	}
 }

@@ -46,21 +46,32 @@ Versions follow [semantic versioning](https://semver.org).
 `
 
 // kinds are the kinds of changes, in the order in which a section lists them.
-var kinds = []string{"Added", "Changed", "Fixed", "Removed"}
+var kinds = []string{"Added", "Security", "Changed", "Fixed", "Removed"}
+
+// areas are the parts of copse, in the order in which a section lists them. Fragments without an
+// area come first.
+var areas = []string{
+	"", "branches and stacks", "conflicts and worktrees", "pull requests and issues", "work items",
+	"context and search", "files and tasks", "prompts", "the page", "clients", "servers",
+	"the command line", "packages and documents", "speed", "limits",
+}
 
 // change is a fragment.
 type change struct {
-	kind, text, details string
+	kind, area, text, details string
 }
 
-var form = regexp.MustCompile(`\A(Added|Changed|Fixed|Removed): ([^\n]+)\n(?:\n([^\n](?s:.*))?)?\z`)
+var form = regexp.MustCompile(`\A(Added|Security|Changed|Fixed|Removed)(?: \(([a-z ]+)\))?: ([^\n]+)\n(?:\n([^\n](?s:.*))?)?\z`)
 
-// read returns the fragments of a directory, by the names of their files.
+// read returns the fragments of a directory, by the names of their files without the extension.
 func read(dir string) (changes []change, files []string, err error) {
 	files, err = filepath.Glob(filepath.Join(dir, "changes", "unreleased", "*.md"))
 	if err != nil {
 		return nil, nil, err
 	}
+	slices.SortFunc(files, func(a, b string) int {
+		return strings.Compare(strings.TrimSuffix(a, ".md"), strings.TrimSuffix(b, ".md"))
+	})
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -68,11 +79,14 @@ func read(dir string) (changes []change, files []string, err error) {
 		}
 		m := form.FindStringSubmatch(string(text))
 		if m == nil {
-			return nil, nil, fmt.Errorf("%s: the first line must be \"Added: \", \"Changed: \", \"Fixed: \", or \"Removed: \" and one sentence; details follow an empty line", file)
+			return nil, nil, fmt.Errorf("%s: the first line must be a kind, an optional area in parentheses, a colon, and one sentence; the kinds are %s; details follow an empty line", file, strings.Join(kinds, ", "))
+		}
+		if !slices.Contains(areas, m[2]) {
+			return nil, nil, fmt.Errorf("%s: there is no area %q; the areas are %s", file, m[2], strings.Join(areas[1:], ", "))
 		}
 		// Links lead from the fragment; the page is two directories above.
 		up := strings.NewReplacer("](../../", "](")
-		changes = append(changes, change{m[1], up.Replace(m[2]), up.Replace(strings.TrimSpace(m[3]))})
+		changes = append(changes, change{m[1], m[2], up.Replace(m[3]), up.Replace(strings.TrimSpace(m[4]))})
 	}
 	return changes, files, nil
 }
@@ -85,26 +99,34 @@ func section(title string, changes []change) string {
 		b.WriteString("\nNo changes yet.\n")
 	}
 	for _, kind := range kinds {
-		first := true
-		for _, c := range changes {
-			if c.kind != kind {
-				continue
+		of := slices.DeleteFunc(slices.Clone(changes), func(c change) bool { return c.kind != kind })
+		if len(of) > 0 {
+			fmt.Fprintf(&b, "\n### %s\n\n", kind)
+		}
+		for _, area := range areas {
+			in := slices.DeleteFunc(slices.Clone(of), func(c change) bool { return c.area != area })
+			if len(in) > 0 && area != "" {
+				fmt.Fprintf(&b, "\n#### %s\n\n", sentence(area))
 			}
-			if first {
-				fmt.Fprintf(&b, "\n### %s\n\n", kind)
-				first = false
-			}
-			fmt.Fprintf(&b, "- %s\n", sentence(c.text))
-			if c.details != "" {
-				b.WriteString("\n")
-				for line := range strings.Lines(c.details) {
-					b.WriteString(strings.TrimRight("  "+line, " \n") + "\n")
-				}
-				b.WriteString("\n")
+			for _, c := range in {
+				c.write(&b)
 			}
 		}
 	}
 	return strings.TrimRight(strings.ReplaceAll(b.String(), "\n\n\n", "\n\n"), "\n") + "\n"
+}
+
+// write adds the change to a section.
+func (c change) write(b *strings.Builder) {
+	fmt.Fprintf(b, "- %s\n", sentence(c.text))
+	if c.details == "" {
+		return
+	}
+	b.WriteString("\n")
+	for line := range strings.Lines(c.details) {
+		b.WriteString(strings.TrimRight("  "+line, " \n") + "\n")
+	}
+	b.WriteString("\n")
 }
 
 var heading = regexp.MustCompile(`(?m)^## .*$`)
@@ -195,7 +217,7 @@ func printNotes(w io.Writer, dir, release string) error {
 
 // sentence returns a text with a capital, unless it begins with the name of a program.
 func sentence(text string) string {
-	if strings.HasPrefix(text, "copse ") {
+	if strings.HasPrefix(text, "copse ") || strings.HasPrefix(text, "copse's ") {
 		return text
 	}
 	return strings.ToUpper(text[:1]) + text[1:]

@@ -106,10 +106,64 @@ func TestRelease(t *testing.T) {
 	}
 }
 
+// A section has the areas of a kind in their own order, the general entry of an area first.
+func TestAreas(t *testing.T) {
+	t.Parallel()
+	dir := write(t, map[string]string{
+		"changes/unreleased/a.md":         "Security (the page): it is closed.\n",
+		"changes/unreleased/song-long.md": "Added (work items): they are long.\n\nVery long.\n",
+		"changes/unreleased/song.md":      "Added (work items): they exist.\n",
+		"changes/unreleased/z.md":         "Added (branches and stacks): `copse stack` exists.\n",
+		"changes/unreleased/zz.md":        added,
+	})
+	if err := collect(dir, "Unreleased"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "CHANGELOG.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := preface + `
+## Unreleased
+
+### Added
+
+- ` + "`copse sing`" + ` sings.
+
+  It knows [two songs](docs/songs.md).
+
+  - one
+  - another
+
+#### Branches and stacks
+
+- ` + "`copse stack`" + ` exists.
+
+#### Work items
+
+- They exist.
+- They are long.
+
+  Very long.
+
+### Security
+
+#### The page
+
+- It is closed.
+`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	if err := collect(write(t, map[string]string{"changes/unreleased/a.md": "Something happened.\n"}), "Unreleased"); err == nil || !strings.Contains(err.Error(), "a.md: the first line") {
 		t.Errorf("a fragment without a kind: %v", err)
+	}
+	if err := collect(write(t, map[string]string{"changes/unreleased/a.md": "Added (songs): something.\n"}), "Unreleased"); err == nil || !strings.Contains(err.Error(), `a.md: there is no area "songs"; the areas are branches`) {
+		t.Errorf("a fragment of an unknown area: %v", err)
 	}
 	empty := write(t, nil)
 	if err := makeRelease(empty, "v1.2.3", "2026-01-02"); err == nil || !strings.Contains(err.Error(), "no fragments") {
