@@ -24,7 +24,7 @@ func (c *Client) note(ctx context.Context, r remoteurl.Repo, pulls ...pullreques
 	}
 	entries := make([]seen.Entry, 0, len(pulls))
 	for _, p := range pulls {
-		e := seen.Entry{Key: strconv.Itoa(p.Number), Title: p.Title, State: p.State, Person: p.Author, Branch: p.Head, AsOf: p.AsOf}
+		e := seen.Entry{Key: strconv.Itoa(p.Number), Title: p.Title, State: p.State, Person: p.Author, Branch: p.Head, Fork: p.Fork, AsOf: p.AsOf}
 		switch {
 		case p.Merged:
 			e.State = "merged"

@@ -182,9 +182,8 @@ func (v *View) link(h search.Hit, q url.Values) string {
 // shown is the content of the panel about a hit.
 type shown struct {
 	search.Hit
-	Label, Command string
-	Stack          string
-	Text, Notice   string
+	Label, Stack string
+	Text, Notice string
 }
 
 // detail returns the panel about a hit without its own view.
@@ -198,8 +197,7 @@ func (v *View) detail(ctx context.Context, draw *markup.Renderer, h search.Hit, 
 	switch h.Kind {
 	case search.PullRequest:
 		out.Title = "#" + h.ID + " · " + h.Title
-		s.Command = "copse branch status " + markup.ShellWord(h.Branch)
-		if h.Branch != "" && slices.Contains(v.o.Views, "stacks") {
+		if h.Branch != "" && h.Fork == "" && slices.Contains(v.o.Views, "stacks") {
 			s.Stack = "stacks?" + url.Values{"branch": {h.Branch}}.Encode()
 		}
 	case search.Issue:

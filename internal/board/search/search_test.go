@@ -56,6 +56,7 @@ func render(t *testing.T, query string) (string, *board.Detail) {
 	v := view.New(kit, view.Options{Files: files{}, Views: []string{"stacks", "items", "tasks", "prompts"}, Searcher: searcher{[]search.Hit{
 		{Kind: search.Branch, ID: "feature/a&b" + evil},
 		{Kind: search.PullRequest, ID: "42", Title: evil, State: evil, Branch: "feature/login", AsOf: time.Now()},
+		{Kind: search.PullRequest, ID: "43", Branch: "feature/login", Fork: "eve/shop" + evil, AsOf: time.Now()},
 		{Kind: search.Item, ID: "7", Title: evil},
 		{Kind: search.Issue, ID: "SHOP-7", Title: evil},
 		{Kind: search.Prompt, ID: "git write x", Command: command.ID{C1: "git", C2: "write", C3: "x"}, Agent: evil},
@@ -116,6 +117,10 @@ func TestHits(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	if got, d := render(t, "q=login&kind=pull_request&at=pull_request++42"); d == nil || !strings.Contains(got, `href="stacks?branch=feature%2Flogin"`) || strings.Contains(got, "items/7") {
+		t.Errorf("%s", got)
+	}
+	// A branch of a fork is not the branch of that name here.
+	if got, d := render(t, "q=login&kind=pull_request&at=pull_request++43"); d == nil || !strings.Contains(got, "</code> of <code>eve/shop") || strings.Contains(got, `href="stacks?branch`) {
 		t.Errorf("%s", got)
 	}
 	if got, d := render(t, "q=login&at=issue++SHOP-7"); d == nil || !strings.Contains(d.Title, "SHOP-7") {

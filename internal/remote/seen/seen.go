@@ -40,6 +40,8 @@ type Entry struct {
 	Person string `json:"person,omitempty"`
 	// Branch is the head branch of a pull request.
 	Branch string `json:"branch,omitempty"`
+	// Fork is the owner/name of the fork that Branch is in; empty if it is in the repository.
+	Fork string `json:"fork,omitempty"`
 	// AsOf is when the service confirmed this.
 	AsOf time.Time `json:"as_of"`
 }
@@ -94,7 +96,7 @@ func (l *Lists) Add(name string, entries ...Entry) {
 		return
 	}
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool {
-		return l.secret(strings.Join([]string{e.Key, e.Title, e.State, e.Person, e.Branch}, "\n"))
+		return l.secret(strings.Join([]string{e.Key, e.Title, e.State, e.Person, e.Branch, e.Fork}, "\n"))
 	})
 	if len(entries) == 0 {
 		return
@@ -193,7 +195,7 @@ func (l *list) add(entries []Entry) {
 	l.read()
 	var lines bytes.Buffer
 	for _, e := range entries {
-		e.Title, e.Person, e.Branch, e.State = cut(e.Title), cut(e.Person), cut(e.Branch), cut(e.State)
+		e.Title, e.Person, e.Branch, e.Fork, e.State = cut(e.Title), cut(e.Person), cut(e.Branch), cut(e.Fork), cut(e.State)
 		if kept, ok := l.entries[e.Key]; ok && e.AsOf.Sub(kept.AsOf) < often && kept.same(e) {
 			continue
 		}

@@ -38,6 +38,7 @@ type Row struct {
 	Author    string `json:"author"`
 	Base      string `json:"base"`
 	Head      string `json:"head"`
+	Fork      string `json:"fork,omitempty"`
 	Draft     bool   `json:"draft"`
 	CreatedAt string `json:"created_at,omitempty"`
 	UpdatedAt string `json:"updated_at,omitempty"`
@@ -45,7 +46,7 @@ type Row struct {
 
 func rowOf(pr pullrequest.PullRequest) Row {
 	return Row{
-		Number: pr.Number, Title: pr.Title, State: pr.State, Merged: pr.Merged, Author: pr.Author, Base: pr.Base, Head: pr.Head,
+		Number: pr.Number, Title: pr.Title, State: pr.State, Merged: pr.Merged, Author: pr.Author, Base: pr.Base, Head: pr.Head, Fork: pr.Fork,
 		Draft: pr.Draft, CreatedAt: pr.CreatedAt, UpdatedAt: pr.UpdatedAt,
 	}
 }

@@ -69,6 +69,8 @@ type Hit struct {
 	State string `json:"state,omitempty"`
 	// Branch is what a pull request merges.
 	Branch string `json:"branch,omitempty"`
+	// Fork is the owner/name of the fork that Branch is in; empty if it is in the repository.
+	Fork string `json:"fork,omitempty"`
 	// AsOf is when a service confirmed this.
 	AsOf time.Time `json:"as_of,omitzero"`
 

@@ -152,7 +152,7 @@ func (s *services) search(ctx context.Context, q query) (found, error) {
 			score -= over
 		}
 		if score += s.kind.prior(); out.wants(score) {
-			out.add(Hit{Kind: s.kind, ID: e.Key, Title: e.Title, State: e.State, Branch: e.Branch, AsOf: e.AsOf.UTC(), score: score})
+			out.add(Hit{Kind: s.kind, ID: e.Key, Title: e.Title, State: e.State, Branch: e.Branch, Fork: e.Fork, AsOf: e.AsOf.UTC(), score: score})
 		}
 	}
 	return out, nil

@@ -21,6 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/input"
 	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/wiring/full"
@@ -131,7 +132,7 @@ func informed(ctx context.Context, env app.Env, dir string) string {
 	if err = errors.Join(err, store.Close()); err != nil {
 		return ""
 	}
-	return "This is the state of the project as copse knows it; get_project_context has more.\n\n" + since.Markdown(found, ws.Memory().Remember(found), maxTokens)
+	return "This is the state of the project as copse knows it; get_project_context has more. " + foreign.Rule + ".\n\n" + since.Markdown(found, ws.Memory().Remember(found), maxTokens)
 }
 
 // due reports whether a session gets the context at an event. Gemini CLI and Copilot CLI have no
