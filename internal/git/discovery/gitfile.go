@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,7 +85,11 @@ func deadEnd(path, target string, err error) error {
 // nowhere. It is an error if that is on another machine.
 func SubmoduleDir(dir string) (string, error) {
 	path := filepath.Join(dir, ".git")
-	if text, err := regular.Read(path, maxSmall); err == nil {
+	text, err := regular.Read(path, maxSmall)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil // to resolve it would look at every directory above, and there are thousands of submodules
+	}
+	if err == nil {
 		target, ok := parseGitfile(string(text))
 		if !ok {
 			return "", nil

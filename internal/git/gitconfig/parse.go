@@ -3,6 +3,7 @@ package gitconfig
 import (
 	"bytes"
 	"fmt"
+	"slices"
 )
 
 // SyntaxError names the line that git would not read.
@@ -33,7 +34,7 @@ func Parse(text []byte) (Config, error) {
 		return nil, &SyntaxError{1 + bytes.Count(before, []byte("\n"))}
 	}
 	p := parser{rest: bytes.TrimPrefix(text, []byte("\ufeff")), line: 1}
-	var cfg Config
+	cfg := slices.Grow(Config(nil), min(bytes.Count(p.rest, []byte("=")), maxEntries)) // growing it later takes five times the memory
 	keys := 0
 	stem := "" // the prefix that a header adds to the names below it
 	for {

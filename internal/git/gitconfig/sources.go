@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -204,6 +205,7 @@ func (l *loader) file(path string, skipForbidden bool) error {
 	if err != nil {
 		return fmt.Errorf("read git configuration %q: %w", path, err)
 	}
+	l.cfg = slices.Grow(l.cfg, len(entries))
 	for _, e := range entries {
 		if err := l.entry(e, path); err != nil {
 			return err

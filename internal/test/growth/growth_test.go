@@ -128,6 +128,34 @@ func (g *ground) git(input string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
+// commit moves a branch to n new commits, whose changes are in the language of "git fast-import", as inline
+// writes it.
+func (g *ground) commit(ref string, n int, changes func(i int) string, options ...string) {
+	g.t.Helper()
+	var stream strings.Builder
+	for i := range n {
+		fmt.Fprintf(&stream, "commit %s\ncommitter a <a@example.com> 1767225600 +0000%s%s", ref, inline("files"), changes(i))
+	}
+	g.git(stream.String(), append(options, "fast-import", "--quiet")...)
+}
+
+// share makes a shared store, and n commits of others on the branch of its remote.
+func (g *ground) share(n int, changes func(i int) string) {
+	g.t.Helper()
+	hub := filepath.Join(g.base, "hub.git")
+	g.git("", "init", "-q", "--bare", hub)
+	g.git("", "remote", "add", "origin", hub)
+	if said := g.copse("item init --shared") + g.copse("item sync"); !strings.Contains(said, "sent ") {
+		g.t.Fatal(said)
+	}
+	g.commit("refs/heads/copse-items", n, func(i int) string {
+		if i == 0 {
+			return "from refs/heads/copse-items^0\n" + changes(i)
+		}
+		return changes(i)
+	}, "--git-dir", hub)
+}
+
 // copse runs a command line in this process.
 func (g *ground) copse(line string) string {
 	var said bytes.Buffer

@@ -72,6 +72,11 @@ func branchLoads() []load {
 			g.write(".git/.graphite_pr_info", `{"prInfos":[`+list(n, `{"prNumber":%[1]d,"headRefName":"b%[1]d","state":"OPEN"}`)+`]}`)
 			g.write(".git/.graphite_repo_config", `{"trunk":"main","trunks":[`+list(n, `{"name":"t%d"}`)+`]}`)
 		}},
+		{name: "git-spice", n: 2000, run: []string{"branch tree"}, plant: func(g *ground, n int) {
+			g.commit("refs/spice/data", 1, func(int) string {
+				return "M 644 inline repo" + inline(`{"trunk":"main"}`) + "M 644 inline version" + inline("1") + lines(n, "M 644 inline branches/b%d"+inline(`{"base":{"name":"main"}}`))
+			})
+		}},
 		{name: "git-machete", n: 8000, run: []string{"branch tree"}, readers: []string{"branch/source/machete.Read"}, plant: func(g *ground, n int) {
 			g.write(".git/machete", "main\n"+lines(n, "\tb%d\n"))
 		}},
@@ -88,8 +93,32 @@ func gitLoads() []load {
 		return lines(n, hash+" "+hash+" Ada <ada@example.com> %d +0000\tBranch: created from b%[1]d\n")
 	}
 	return []load{
-		{name: "git configuration", n: 2000, run: []string{"branch tree", "context"}, readers: []string{"git/gitconfig.Read"}, plant: func(g *ground, n int) {
+		{name: "git configuration", n: 2000, most: 100, run: []string{"branch tree", "context"}, readers: []string{"git/gitconfig.Read"}, plant: func(g *ground, n int) {
 			g.write(".git/config", g.read(".git/config")+lines(n, "[branch \"b%[1]d\"]\n\tremote = origin\n\tmerge = refs/heads/b%[1]d\n[remote \"r%[1]d\"]\n\tpushurl = https://example.com/%[1]d\n"))
+		}},
+		{name: "remotes", n: 2000, most: 80, run: []string{"context", `{"method":"tools/call","params":{"name":"get_project_context","arguments":{}}}`}, readers: []string{"git/gitconfig.Read"}, plant: func(g *ground, n int) {
+			g.write(".git/config", g.read(".git/config")+lines(n, "[remote \"r%[1]d\"]\n\turl = https://example.com/%[1]d\n\tfetch = +refs/heads/*:refs/remotes/r%[1]d/*\n"))
+		}},
+		{name: "submodules that are not here", n: 2000, most: 50, run: []string{"context", "worktrees"}, plant: func(g *ground, n int) {
+			g.write(".gitmodules", lines(n, "[submodule \"s%[1]d\"]\n\tpath = s%[1]d\n\turl = https://example.com/%[1]d\n"))
+			g.git(lines(n, "160000 "+g.git("", "rev-parse", "HEAD")+"\ts%d\n"), "update-index", "--index-info")
+		}},
+		{name: "submodules", n: 50, run: []string{"context", "worktrees"}, readers: []string{"git/discovery.SubmoduleDir"}, plant: func(g *ground, n int) {
+			tip := g.git("", "rev-parse", "HEAD")
+			g.git(lines(n, "160000 "+tip+"\ts%d\n"), "update-index", "--index-info")
+			for i := range n {
+				dir := fmt.Sprintf(".git/modules/s%d/", i)
+				g.write(fmt.Sprintf("s%d/.git", i), fmt.Sprintf("gitdir: ../.git/modules/s%d\n", i))
+				g.write(dir+"config", fmt.Sprintf("[core]\n\trepositoryformatversion = 0\n\tworktree = ../../../s%d\n", i))
+				g.write(dir+"HEAD", tip+"\n")
+				g.write(dir+"refs/.keep", "")
+				g.write(dir+"objects/info/alternates", "../../../objects\n")
+			}
+		}},
+		{name: "FETCH_HEAD", n: 8000, run: []string{"context", "item doctor", "!item doctor --repair"}, plant: func(g *ground, n int) {
+			g.git("", "add", ".tic")
+			g.git("", "commit", "-qm", "items")
+			g.write(".git/FETCH_HEAD", lines(n, g.git("", "rev-parse", "HEAD")+"\tnot-for-merge\tbranch 'b%d' of https://example.com/a\n"))
 		}},
 		{name: "packed refs", n: 8000, run: []string{"branch tree", "context"}, readers: []string{"git/refstore.scanFile"}, plant: func(g *ground, n int) {
 			tip := g.git("", "rev-parse", "HEAD")
@@ -201,6 +230,11 @@ func itemLoads() []load {
 				g.write(fmt.Sprintf(".tic/conflicts/%d-0123456789ab.md", i+1), itemText(i+1, "", "hello"))
 			}
 		}},
+		{name: "shared branch", n: 200, run: []string{"item sync", "item claim 1"}, plant: func(g *ground, n int) {
+			g.share(n, func(i int) string {
+				return fmt.Sprintf("M 644 inline items/%d.md", i+2) + inline(itemText(i+2, "labels: [a]", "hello"))
+			})
+		}},
 		{name: "used numbers", n: 4000, run: []string{"!item create x"}, readers: []string{"item/numbers.read", "item/numbers.Forget"}, plant: func(g *ground, n int) {
 			g.write(".git/copse/numbers.json", `{"dirs":{},"packed":"","read":0,"stores":{".tic":{"given":{"number":1},"tips":{`+list(n, `"refs/heads/b%[1]d":{"number":%[1]d}`)+`}}}}`)
 		}},
@@ -286,6 +320,9 @@ func projectLoads() []load {
 		}},
 	}
 }
+
+// inline is the rest of a line about a file for "git fast-import", with the content.
+func inline(text string) string { return fmt.Sprintf("\ndata %d\n%s\n", len(text), text) }
 
 // chained stacks n branches on each other.
 func chained(n int) string {
