@@ -55,8 +55,9 @@ type Merge struct {
 	// Unmerged are the files that git could not merge, sorted.
 	Unmerged []string
 
-	repo *Repo
-	onto string // what a rebase builds on
+	repo   *Repo
+	onto   string // what a rebase builds on
+	before string // the commit before a revert that is done
 }
 
 // Repo is the git worktree that a store is in.

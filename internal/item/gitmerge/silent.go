@@ -184,8 +184,8 @@ func (r *Repo) mergeOf(ctx context.Context, hashes, names []string) (*Merge, err
 }
 
 // Vanished returns the merges since a commit, the oldest first, after which a file of an item is
-// missing or has another item, and no other file has the item: merges by git, and commits that git
-// copied. It omits what a person has committed after a stop.
+// missing or has another item, and no other file has the item: merges by git, commits that git
+// copied, and reverts. It omits merges and copies that a person has committed after a stop.
 func (r *Repo) Vanished(ctx context.Context, since string) ([]*Merge, error) {
 	known, err := r.commits(ctx, "HEAD", since)
 	if err != nil || known[0] == "" || known[0] == known[1] {
@@ -217,18 +217,25 @@ func (r *Repo) Vanished(ctx context.Context, since string) ([]*Merge, error) {
 	if err != nil {
 		return nil, err
 	}
+	reverts, err := r.reverts(ctx, known[1])
+	if err != nil {
+		return nil, err
+	}
 	var found []*Merge
 	last := ""
 	for _, c := range changes {
-		if c.commit[0] == last || isByHand(actions[c.commit[0]]) {
+		of, reverted := reverts[c.commit[0]]
+		if c.commit[0] == last || !reverted && isByHand(actions[c.commit[0]]) {
 			continue
 		}
 		last = c.commit[0]
 		var m *Merge
-		switch len(c.commit) {
-		case 3:
+		switch {
+		case reverted:
+			m, err = r.revertedBy(ctx, c.commit, of)
+		case len(c.commit) == 3:
 			m, err = r.merged(ctx, c.commit)
-		case 2:
+		case len(c.commit) == 2:
 			m, err = r.copiedAs(ctx, c.commit[0], c.commit[1])
 		}
 		if err != nil {

@@ -65,7 +65,7 @@ func Check(ctx context.Context, files Reader, repo *gitmerge.Repo) ([]item.Warni
 	return found, nil
 }
 
-// checkVanished returns a warning for each item that git lost in a merge.
+// checkVanished returns a warning for each item that git lost in a merge, or removed in a revert.
 func checkVanished(ctx context.Context, files Reader, repo *gitmerge.Repo, since string) ([]item.Warning, error) {
 	merges, err := repo.Vanished(ctx, since)
 	if err != nil || len(merges) == 0 {
@@ -77,6 +77,7 @@ func checkVanished(ctx context.Context, files Reader, repo *gitmerge.Repo, since
 	}
 	var found []item.Warning
 	for _, past := range merges {
+		found = append(found, revertedItems(past, tree)...)
 		for _, it := range lostItems(past.Base, past.Ours, past.Theirs, past.Left, tree) {
 			found = append(found, item.Warning{
 				File: merge.ItemsDir, Reason: fmt.Sprintf("lost %q in a merge that git completed without a conflict; run `copse item doctor --repair` to restore it", it[0]),

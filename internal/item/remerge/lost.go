@@ -2,9 +2,11 @@ package remerge
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/merge/fields"
 	"github.com/copse-dev/copse/internal/item/merge/match"
@@ -41,28 +43,56 @@ func buriedItems(base, ours, theirs, left merge.Tree) []merge.Birth {
 	return found
 }
 
+// births returns the titles of the items of a tree by the time of their creation.
+func births(tree merge.Tree) map[string]string {
+	titles := map[string]string{}
+	for name, text := range tree {
+		if v := match.Read(name, text); v != nil && v.Item.Created != "" {
+			titles[v.Item.Created] = v.Item.Title
+		}
+	}
+	return titles
+}
+
+// revertedItems returns a warning for each item that a revert removed because it reverts the creation, and
+// that is not in now.
+func revertedItems(past *gitmerge.Merge, now merge.Tree) []item.Warning {
+	if past.Kind != gitmerge.OfRevert {
+		return nil
+	}
+	created, before, left, here := births(past.Base), births(past.Theirs), births(past.Left), births(now)
+	var found []item.Warning
+	for name, text := range past.Ours {
+		v := match.Read(name, text)
+		if v == nil || v.Trashed {
+			continue
+		}
+		of := v.Item.Created
+		if has(created, of) && !has(before, of) && !has(left, of) && !has(here, of) {
+			_, taken := now[name]
+			found = append(found, item.Warning{File: name, Reason: fmt.Sprintf(
+				"was the item %q, which a git revert removed; to get it back, run `%s`", v.Item.Title, past.Restoring(name, taken))})
+		}
+	}
+	slices.SortFunc(found, func(a, b item.Warning) int { return cmp.Compare(a.File, b.File) })
+	return found
+}
+
+func has(births map[string]string, created string) bool {
+	_, ok := births[created]
+	return ok
+}
+
 // lostItems returns the items that ours or theirs has and that are neither in left, as git merged
 // them, nor in now: those that no side removed, by title and time of creation.
 func lostItems(base, ours, theirs, left, now merge.Tree) [][2]string {
-	births := func(tree merge.Tree) map[string]string {
-		titles := map[string]string{}
-		for name, text := range tree {
-			if v := match.Read(name, text); v != nil && v.Item.Created != "" {
-				titles[v.Item.Created] = v.Item.Title
-			}
-		}
-		return titles
-	}
 	before, merged, here := births(base), births(left), births(now)
 	sides := []map[string]string{births(ours), births(theirs)}
 	var found [][2]string
 	for i, side := range sides {
 		for created, title := range side {
-			_, known := before[created]
-			_, other := sides[1-i][created]
-			_, kept := merged[created]
-			_, back := here[created]
-			if !kept && !back && (other && i == 0 || !other && !known) {
+			other := has(sides[1-i], created)
+			if !has(merged, created) && !has(here, created) && (other && i == 0 || !other && !has(before, created)) {
 				found = append(found, [2]string{title, created})
 			}
 		}

@@ -72,8 +72,9 @@ func (m *merging) marked(repo *gitmerge.Repo) error {
 	return nil
 }
 
-// vanished brings items back that git lost in a merge, which happens without a conflict when git
-// takes the move of files to the trash, or from there, for the move of a directory.
+// vanished brings items back that git lost in a merge, and names those that a revert removed. A merge
+// loses items without a conflict when git takes the move of files to the trash, or from there, for the
+// move of a directory.
 func (m *merging) vanished(repo *gitmerge.Repo) error {
 	if _, going := repo.Rewritten(); going {
 		return nil // the commits that are still to come build on it
@@ -87,6 +88,9 @@ func (m *merging) vanished(repo *gitmerge.Repo) error {
 		return err
 	}
 	for _, past := range merges {
+		for _, removed := range revertedItems(past, m.tree) {
+			m.done(removed.File, "stays removed; it %s", removed.Reason)
+		}
 		lost := lostItems(past.Base, past.Ours, past.Theirs, past.Left, m.tree)
 		if len(lost) == 0 {
 			continue

@@ -2,9 +2,9 @@
 // repository, with real git, and reports what they lost.
 //
 // A history is two to four clones in which items are created, changed, commented, related, and
-// deleted at random, in commits that are pushed, pulled, merged, rebased, and cherry-picked at
-// random. Whenever git stops, and after each of its merges, the store is repaired as the doctor
-// does it. At the end, everything is merged into one.
+// deleted at random, in commits that are pushed, pulled, merged, squashed as a server does it,
+// rebased, cherry-picked, and reverted at random. Whenever git stops, and after each of its merges,
+// the store is repaired as the doctor does it. At the end, everything is merged into one.
 package histories
 
 import (
@@ -24,6 +24,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
+	"github.com/copse-dev/copse/internal/item/remerge"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -67,6 +68,7 @@ type history struct {
 
 	comments map[string]string                     // text, to the birth of the item
 	deleted  map[string]bool                       // births of items that were deleted somewhere
+	reverted map[string]bool                       // births of items, and texts of comments, that a revert removed somewhere
 	related  map[string]map[string]map[string]bool // kind, birth and birth of the other
 }
 
@@ -75,13 +77,14 @@ type clone struct {
 	name   string
 	path   string
 	opened *local.Store
+	told   []remerge.Fix // by the last repairs
 }
 
 // Run makes one history in a directory. driver is a command line to register as merge driver, ""
 // for none.
 func Run(ctx context.Context, dir string, random *rand.Rand, driver string) (*Outcome, error) {
 	h := &history{
-		ctx: ctx, dir: dir, driver: driver, random: random, out: &Outcome{}, comments: map[string]string{}, deleted: map[string]bool{},
+		ctx: ctx, dir: dir, driver: driver, random: random, out: &Outcome{}, comments: map[string]string{}, deleted: map[string]bool{}, reverted: map[string]bool{},
 		related: map[string]map[string]map[string]bool{"parent": {}, "depends_on": {}},
 		env: append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_EDITOR=true",
 			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_TERMINAL_PROMPT=0",
@@ -200,7 +203,11 @@ func (h *history) begin() error {
 
 func (h *history) step() error {
 	c := h.clones[h.random.IntN(len(h.clones))]
-	switch n := h.random.IntN(20); {
+	switch n := h.random.IntN(24); {
+	case n >= 22:
+		return c.revert()
+	case n >= 20:
+		return c.squash()
 	case n < 11:
 		return c.work()
 	case n < 13:
@@ -222,11 +229,84 @@ func (h *history) step() error {
 		if n == 19 {
 			return c.merges("merges from "+other.name, "merge", "-q", "--no-edit", other.name+"/main")
 		}
-		if parents, err := c.git("rev-list", "--no-walk", "--parents", other.name+"/main"); err != nil || len(strings.Fields(parents)) != 2 {
+		theirs, err := c.git("rev-list", "--no-merges", "HEAD.."+other.name+"/main")
+		if err != nil || theirs == "" {
 			return err
 		}
-		return c.merges("picks from "+other.name, "cherry-pick", other.name+"/main")
+		return c.merges("picks from "+other.name, "cherry-pick", c.oneOf(theirs))
 	}
+}
+
+// oneOf returns a random word.
+func (h *history) oneOf(words string) string {
+	all := strings.Fields(words)
+	return all[h.random.IntN(len(all))]
+}
+
+// squash merges a clone into the main branch as a server does it: in a commit with the tree of the
+// merge and one parent, without a look at the store. The clone stays where it is, or takes over the
+// commit.
+func (c *clone) squash() error {
+	if err := c.must("fetch", "-q", "origin", "main"); err != nil {
+		return err
+	}
+	tree, err := c.git("merge-tree", "--write-tree", "FETCH_HEAD", "HEAD")
+	if err != nil {
+		return nil //nolint:nilerr // the server refuses a conflict; a git before 2.38 does not know the command
+	}
+	if _, err := c.git("diff", "--quiet", "FETCH_HEAD", tree); err == nil {
+		return nil // there is nothing to merge
+	}
+	made, err := c.git("commit-tree", tree, "-p", "FETCH_HEAD", "-m", c.name+" squashed")
+	if err != nil {
+		return err
+	}
+	c.note("%s is squashed", c.name)
+	c.out.Merges++
+	if err := c.must("push", "-q", "origin", made+":main"); err != nil || c.random.IntN(2) == 0 {
+		return err
+	}
+	return c.merges("takes the squashed commit", "reset", "-q", "--hard", made)
+}
+
+// revert reverts a random commit. The doctor names each item that is missing then, and the command that
+// brings it back.
+func (c *clone) revert() error {
+	commits, err := c.git("rev-list", "--max-count=20", "--min-parents=1", "HEAD")
+	if err != nil || commits == "" {
+		return err
+	}
+	before, live, err := c.read()
+	if err != nil {
+		return err
+	}
+	args := []string{"revert", "--no-edit", c.oneOf(commits)}
+	if _, err := c.git("rev-parse", "--verify", "--quiet", args[2]+"^2"); err == nil {
+		args = append(args, "-m", "1")
+	}
+	if err := c.merges("reverts "+args[2], args...); err != nil {
+		return err
+	}
+	after, _, err := c.read()
+	if err != nil {
+		return err
+	}
+	named := fmt.Sprint(c.told)
+	for birth, items := range before {
+		for _, comment := range items[0].Comments {
+			if len(after[birth]) == 0 || !slices.ContainsFunc(after[birth][0].Comments, func(other item.Comment) bool { return other.Body == comment.Body }) {
+				c.reverted[comment.Body] = true
+			}
+		}
+		if len(after[birth]) > 0 {
+			continue
+		}
+		c.reverted[birth] = true
+		if it := items[0]; live[it.ID].Created == birth && !strings.Contains(named, fmt.Sprintf("%q", it.Title)) {
+			c.out.Wrong = append(c.out.Wrong, fmt.Sprintf("the doctor of %s does not name #%d %q, which a revert removed: %s", c.name, it.ID, it.Title, named))
+		}
+	}
+	return nil
 }
 
 // work does some random changes in one commit.
@@ -339,6 +419,7 @@ func (c *clone) merges(what string, args ...string) error {
 	}
 	c.note("%s %s", c.name, what)
 	c.out.Merges++
+	c.told = nil
 	before, err := c.git("rev-parse", "HEAD")
 	if err != nil {
 		return err
@@ -353,6 +434,7 @@ func (c *clone) merges(what string, args ...string) error {
 		if err != nil {
 			return errors.Join(failed, err)
 		}
+		c.told = append(c.told, done.Fixes...)
 		if done.Merge == nil || done.Merge.Done {
 			break
 		}
@@ -382,7 +464,7 @@ func (c *clone) undo(before string) error {
 	if err := os.Remove(filepath.Join(c.path, ".git", "index.lock")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	for _, operation := range []string{"merge", "rebase", "cherry-pick"} {
+	for _, operation := range []string{"merge", "rebase", "cherry-pick", "revert"} {
 		_, _ = c.git(operation, "--abort") // at most one of them is in progress
 	}
 	return errors.Join(c.must("checkout", "-q", "-f", "main"), c.must("reset", "-q", "--hard", before), c.must("clean", "-fdq"))
@@ -392,10 +474,10 @@ func (c *clone) goOn(kind string) error {
 	switch kind {
 	case "merge":
 		return c.must("commit", "-q", "--no-edit")
-	case "cherry-pick":
-		err := c.must("-c", "core.editor=true", "cherry-pick", "--continue")
-		if err != nil && strings.Contains(err.Error(), "empty") {
-			return c.must("cherry-pick", "--skip")
+	case "cherry-pick", "revert":
+		err := c.must("-c", "core.editor=true", kind, "--continue")
+		if err != nil && (strings.Contains(err.Error(), "empty") || strings.Contains(err.Error(), "nothing to commit")) {
+			return c.must(kind, "--skip")
 		}
 		return err
 	}
@@ -426,36 +508,25 @@ func (h *history) end() error {
 
 // judge compares the result with all changes that were ever made.
 func (h *history) judge(c *clone) error {
-	found, live, err := h.read(c)
+	found, live, err := c.read()
 	if err != nil {
 		return err
 	}
-	births := 0
+	missing := h.out.Items - len(found)
+	for birth := range h.reverted {
+		if created := strings.HasPrefix(birth, "2026-"); created && len(found[birth]) == 0 {
+			missing--
+		}
+	}
 	for birth, items := range found {
-		births++
 		if len(items) > 1 {
 			h.out.Duplicated = append(h.out.Duplicated, fmt.Sprintf("item %s: %v", birth, items))
 		}
 	}
-	if births != h.out.Items {
-		h.out.Lost = append(h.out.Lost, fmt.Sprintf("%d items of %d", h.out.Items-births, h.out.Items))
+	if missing != 0 {
+		h.out.Lost = append(h.out.Lost, fmt.Sprintf("%d items of %d", missing, h.out.Items))
 	}
-	for text, birth := range h.comments {
-		n := 0
-		for _, it := range found[birth] {
-			for _, comment := range it.Comments {
-				if comment.Body == text {
-					n++
-				}
-			}
-		}
-		switch {
-		case n == 0:
-			h.out.Lost = append(h.out.Lost, "comment "+text)
-		case n > len(found[birth]):
-			h.out.Duplicated = append(h.out.Duplicated, "comment "+text)
-		}
-	}
+	h.judgeComments(found)
 	for _, it := range live {
 		if it.Parent != 0 {
 			h.relation("parent", it, live[it.Parent])
@@ -467,9 +538,30 @@ func (h *history) judge(c *clone) error {
 	return nil
 }
 
+// judgeComments looks for all comments that were ever made in the items, by birth.
+func (h *history) judgeComments(found map[string][]item.Item) {
+	for text, birth := range h.comments {
+		n := 0
+		for _, it := range found[birth] {
+			for _, comment := range it.Comments {
+				if comment.Body == text {
+					n++
+				}
+			}
+		}
+		switch {
+		case n == 0 && (h.reverted[text] || h.reverted[birth]):
+		case n == 0:
+			h.out.Lost = append(h.out.Lost, "comment "+text)
+		case n > len(found[birth]):
+			h.out.Duplicated = append(h.out.Duplicated, "comment "+text)
+		}
+	}
+}
+
 // read returns the items of a clone by the time of their creation, and those that are not
 // in the trash by their numbers.
-func (h *history) read(c *clone) (found map[string][]item.Item, live map[item.ID]item.Item, err error) {
+func (c *clone) read() (found map[string][]item.Item, live map[item.ID]item.Item, err error) {
 	found, live = map[string][]item.Item{}, map[item.ID]item.Item{}
 	for _, directory := range []string{"items", "trash"} {
 		names, err := filepath.Glob(filepath.Join(c.path, ".tic", directory, "*.md"))
@@ -487,7 +579,7 @@ func (h *history) read(c *clone) (found map[string][]item.Item, live map[item.ID
 				it, _, err = file.Item()
 			}
 			if err != nil {
-				h.out.Lost = append(h.out.Lost, fmt.Sprintf("%s %v", name, err))
+				c.out.Lost = append(c.out.Lost, fmt.Sprintf("%s %v", name, err))
 				continue
 			}
 			found[it.Created] = append(found[it.Created], it)

@@ -101,7 +101,7 @@ func (b Born) Outdated(all *item.Snapshot, next item.ID) []item.Warning {
 		return []item.Warning{{
 			File: layout.Config,
 			Reason: fmt.Sprintf("has next_id: %d, but item #%d exists. Another program wrote back an older state, "+
-				"as a long-running `tic mcp serve` of the original does; restart that program before it overwrites items", next, all.Largest()),
+				"as a long-running `tic mcp serve` of the original does, or git did in a revert; restart that program before it overwrites items, and run `copse item doctor --repair`", next, all.Largest()),
 		}}
 	}
 	return nil

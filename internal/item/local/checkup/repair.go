@@ -43,7 +43,8 @@ type Changing struct {
 //     meant in the original commit;
 //   - a file whose name and number differ gets the number of its name, or a new
 //     one if the name is not a number;
-//   - references to items that do not exist are removed.
+//   - references to items that do not exist are removed;
+//   - a next number that an item has already is corrected.
 //
 // Check still reports the problems that Repair leaves to a person. Finishing a merge of files does not
 // finish it in git: the caller runs git add.
@@ -82,7 +83,24 @@ func (r *repair) remaining() error {
 			return err
 		}
 	}
-	return r.references()
+	return errors.Join(r.references(), r.next())
+}
+
+// next corrects the next number, if an older state of the configuration came back.
+func (r *repair) next() error {
+	snapshot, err := r.Reader.Snapshot()
+	if err != nil {
+		return err
+	}
+	given := r.config.NextID()
+	if given == 0 || given > snapshot.Largest() {
+		return nil
+	}
+	if err := r.config.SetNextID(snapshot.Largest() + 1); err != nil {
+		return err
+	}
+	r.done(layout.Config, "has next_id: %d now; it had %d", r.config.NextID(), given)
+	return r.Tx.Write(lockedstore.File{Name: layout.Config, Data: []byte(r.config.Text())})
 }
 
 // file repairs the file of that name, if it can.
