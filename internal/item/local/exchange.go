@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/writer"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 const (
@@ -105,11 +106,14 @@ func (s *Store) SyncProblems(ctx context.Context) ([]item.Warning, error) {
 	return f.failedSync(), nil
 }
 
-// failedSync returns a warning if the last exchange with the remote failed. Only a shared store takes
+// failedSync returns a warning if the last exchange with the remote failed, or was not finished. Only a shared store takes
 // part in exchanges; in any other, the author of the repository could have written the reason.
 func (f *directory) failedSync() []item.Warning {
 	if !f.Shared {
 		return nil
+	}
+	if f.unfinished() {
+		return []item.Warning{{File: layout.Items, Reason: "have an unfinished sync, so some can be missing or old; run `copse item sync`"}}
 	}
 	root, err := f.Root()
 	if err != nil {
@@ -122,6 +126,31 @@ func (f *directory) failedSync() []item.Warning {
 	}
 	at, problem, _ := strings.Cut(strings.TrimSpace(text), " ")
 	return []item.Warning{{File: layout.Items, Reason: fmt.Sprintf("were not synced at %s: %s; changes wait here for the next sync", at, problem)}}
+}
+
+// finishWait is how long a reader waits for the lock of a store whose exchange is not finished.
+const finishWait = 2 * time.Second
+
+// reading returns the directory that is the store now, to be read. It first completes an exchange that a
+// killed process began: until then, the store has a part of the files from before it, and a part of those
+// from after it. If it cannot do that, failedSync warns.
+func (s *Store) reading(ctx context.Context) (*directory, error) {
+	f, err := s.find(ctx)
+	if err == nil && f.unfinished() {
+		limited, cancel := context.WithTimeout(ctx, finishWait)
+		defer cancel()
+		_ = f.Sync(limited, func(*writer.Writer) error { return nil })
+	}
+	return f, err
+}
+
+// unfinished reports whether a process is exchanging files of a shared store, or was killed meanwhile.
+func (f *directory) unfinished() bool {
+	if !f.Shared {
+		return false
+	}
+	_, err := f.Dir().In().Stat(exchange.JournalName)
+	return !regular.Absent(err)
 }
 
 // exchanging is change for the parts of an exchange with a remote, which Changed does not report.

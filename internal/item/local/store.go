@@ -159,7 +159,7 @@ func (s *Store) Init(ctx context.Context) (created bool, err error) {
 
 // Config implements [storage.Backend].
 func (s *Store) Config(ctx context.Context) (item.Config, error) {
-	f, err := s.find(ctx)
+	f, err := s.reading(ctx)
 	if err != nil {
 		return item.Config{}, err
 	}
@@ -172,7 +172,7 @@ func (s *Store) Config(ctx context.Context) (item.Config, error) {
 
 // Snapshot implements [storage.Backend].
 func (s *Store) Snapshot(ctx context.Context) (*item.Snapshot, error) {
-	f, err := s.find(ctx)
+	f, err := s.reading(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func (s *Store) Snapshot(ctx context.Context) (*item.Snapshot, error) {
 
 // Item implements [storage.Backend].
 func (s *Store) Item(ctx context.Context, id item.ID) (item.Item, error) {
-	f, err := s.find(ctx)
+	f, err := s.reading(ctx)
 	if err != nil {
 		return item.Item{}, err
 	}
@@ -207,7 +207,7 @@ func (s *Store) Item(ctx context.Context, id item.ID) (item.Item, error) {
 
 // File returns the path of an item's file, for an editor. It may be broken.
 func (s *Store) File(ctx context.Context, id item.ID) (path string, err error) {
-	f, err := s.find(ctx)
+	f, err := s.reading(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -290,7 +290,7 @@ func (s *Store) Restore(ctx context.Context, id item.ID) (it item.Item, err erro
 
 // Deleted returns the items in the trash, by number, and what in it cannot be read.
 func (s *Store) Deleted(ctx context.Context) ([]storage.Trashed, []item.Warning, error) {
-	f, err := s.find(ctx)
+	f, err := s.reading(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -310,7 +310,7 @@ func (s *Store) Purge(ctx context.Context, ids ...item.ID) error {
 
 // Links returns the links of all items that have one.
 func (s *Store) Links(ctx context.Context) (map[item.ID]item.Link, error) {
-	f, err := s.find(ctx)
+	f, err := s.reading(ctx)
 	if err != nil {
 		return nil, err
 	}
