@@ -203,7 +203,10 @@ var unaskedPlaces = map[string]string{
 		presence lost
 		supervisor/control lost
 	`,
+	"a .git that cannot be read leads to no repository that copse uses": `
+		git/gitlink Repository
+	`,
 	"a path that cannot be resolved is compared as it is written": `
-		xec resolved
+		git/ownpath real
 	`,
 }

@@ -18,7 +18,8 @@ const promptTime = 20 * time.Millisecond
 // was not disturbed holds the budget: it is the same on a machine with other work.
 func promptLine(ctx context.Context, dir, copse string, rounds int) ([]report.Row, error) {
 	var took [2][]time.Duration
-	for range rounds {
+	// Other programs of the machine can slow a few runs, but not ten times as many.
+	for n := 0; n < rounds || n < 10*rounds && slices.Min(took[1]) > promptTime; n++ {
 		for i, argv := range [][]string{{"git", "status", "--porcelain=v2", "--branch"}, {copse, "prompt-line"}} {
 			cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 			cmd.Dir = dir
@@ -33,7 +34,7 @@ func promptLine(ctx context.Context, dir, copse string, rounds int) ([]report.Ro
 	quick := slices.Min(took[1])
 	rows := []report.Row{report.Limit("prompt-line, beside git status", "ms", report.Milliseconds(measure.Median(took[1])), report.Milliseconds(promptTime)).Beside(report.Milliseconds(measure.Median(took[0])))}
 	if quick > promptTime {
-		return rows, fmt.Errorf("prompt-line took %s in the quickest of %d runs, more than %s", quick, rounds, promptTime)
+		return rows, fmt.Errorf("prompt-line took %s in the quickest of %d runs, more than %s", quick, len(took[1]), promptTime)
 	}
 	return rows, nil
 }

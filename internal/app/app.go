@@ -48,8 +48,10 @@ type Env struct {
 	Stdout io.Writer
 	Stderr io.Writer
 	// Environ is the environment in the form KEY=value; for a key that occurs twice, the last one
-	// is used.
+	// is used. The PATH has no directories of the project of Dir.
 	Environ []string
+	// inherited is the environment with these directories, nil if there are none.
+	inherited []string
 	// Dir is the current directory, absolute.
 	Dir string
 	// Self starts this program again, even after its file was replaced: on Linux it is a link of
@@ -198,16 +200,16 @@ func Main(run func(context.Context, Env) int) int {
 		dir = ""
 	}
 	env := Env{
-		Args:    os.Args[1:],
-		Stdin:   os.Stdin,
-		Stdout:  os.Stdout,
-		Stderr:  os.Stderr,
-		Environ: hostenv.Resolved(os.Environ()),
-		Dir:     dir,
-		Self:    self(),
-		GOOS:    runtime.GOOS,
-		Now:     time.Now,
+		Args:   os.Args[1:],
+		Stdin:  os.Stdin,
+		Stdout: os.Stdout,
+		Stderr: os.Stderr,
+		Dir:    dir,
+		Self:   self(),
+		GOOS:   runtime.GOOS,
+		Now:    time.Now,
 	}
+	env.Inherit(hostenv.Resolved(os.Environ()))
 	// Without a path, commands that print it report that.
 	env.Executable, _ = os.Executable()
 	env.Hostname, _ = os.Hostname()

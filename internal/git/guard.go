@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
+	"github.com/copse-dev/copse/internal/git/gitlink"
+
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/git/discovery"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
@@ -76,7 +78,7 @@ func (g *guard) submodules() error {
 			return &BrokenError{Path: g.repo.at.Root, Problem: problem, Remedy: "run `git submodule deinit` for those that you do not need"}
 		}
 		checked[dir] = true
-		common, err := discovery.CommonDir(dir)
+		common, err := gitlink.CommonDir(dir)
 		if err == nil {
 			err = g.checker.Check(hazard.Layout{GitDir: dir, CommonDir: common})
 		}

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/copse-dev/copse/internal/git/ownpath"
+
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/credential"
@@ -84,7 +86,7 @@ func New(root string, env xec.Env, journal *Journal, o Options) *Justfile {
 		}
 	}
 	return &Justfile{
-		root: root, env: own.With("GIT_TERMINAL_PROMPT=0"), plain: plain.With("GIT_TERMINAL_PROMPT=0"), names: sync.OnceValue(func() xec.Env { return names.Outside(root, o.Main) }),
+		root: root, env: own.With("GIT_TERMINAL_PROMPT=0"), plain: plain.With("GIT_TERMINAL_PROMPT=0"), names: sync.OnceValue(func() xec.Env { return ownpath.Without(names, root, o.Main) }),
 		journal: journal, o: o, closed: make(chan struct{}),
 	}
 }

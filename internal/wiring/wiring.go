@@ -14,12 +14,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/git/ownpath"
+
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/credential"
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/git/discovery"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/jira"
@@ -185,7 +186,7 @@ func ghToken(environ []string, dir string) func(context.Context, string) (string
 		res, err := xec.Run(ctx, xec.Command{
 			Name: "gh",
 			Args: []string{"auth", "token", "--hostname", host},
-			Env:  discovery.Environ(ctx, env, dir).With("GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1"),
+			Env:  ownpath.Without(env, dir).With("GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1"),
 		})
 		if errors.Is(err, xec.ErrNotInstalled) {
 			return "", credential.ErrNotInstalled

@@ -1,7 +1,6 @@
 package xec
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -89,51 +88,6 @@ func (e Env) LookPath(name string) (string, error) {
 		}
 	}
 	return "", ErrNotInstalled
-}
-
-// Outside returns e without the entries of PATH in one of dirs, which are repositories: npx, direnv, and
-// virtual environments add directories of the project, and a clone can contain programs there. It keeps
-// those below the home directory if that is the repository, and empty dirs have no effect.
-func (e Env) Outside(dirs ...string) Env {
-	path, set := e.Lookup("PATH")
-	if !set {
-		return e
-	}
-	home := resolved(cmp.Or(e.Get("HOME"), e.Get("USERPROFILE")))
-	var names []string // as given, and without links
-	for i, dir := range dirs {
-		if dir == "" || slices.Contains(dirs[:i], dir) {
-			continue
-		}
-		if real := resolved(dir); home == "" || !within(home, real) {
-			names = append(names, dir, real)
-		}
-	}
-	entries := filepath.SplitList(path)
-	kept := slices.DeleteFunc(slices.Clone(entries), func(entry string) bool {
-		inside := func(path string) bool {
-			return slices.ContainsFunc(names, func(dir string) bool { return within(path, dir) })
-		}
-		return inside(entry) || inside(resolved(entry))
-	})
-	if len(kept) == len(entries) {
-		return e
-	}
-	return e.With("PATH=" + strings.Join(kept, string(filepath.ListSeparator)))
-}
-
-// within reports whether a path is dir, or below it.
-func within(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
-// resolved returns a path without links, or the path itself if it cannot be resolved.
-func resolved(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
 }
 
 // neutral returns a directory whose files only the user decides: the home directory, or the root of the

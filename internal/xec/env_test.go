@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,35 +35,6 @@ func TestEnv(t *testing.T) {
 	}
 	if diff := cmp.Diff(xec.Env{"=C:=C:\\x", ""}, env.Without("A", "B", "junk")); diff != "" {
 		t.Errorf("Without (-want +got):\n%s", diff)
-	}
-}
-
-// Directories of a repository on the PATH do not count, unless the home directory is that repository.
-func TestOutside(t *testing.T) {
-	t.Parallel()
-	base := t.TempDir()
-	bin, own := filepath.Join(base, "root", "node_modules", ".bin"), filepath.Join(base, "own")
-	for _, dir := range []string{bin, own, filepath.Join(base, "root2")} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	list := func(dirs ...string) string { return strings.Join(dirs, string(filepath.ListSeparator)) }
-	link := filepath.Join(base, "link")
-	if err := os.Symlink(bin, link); err != nil {
-		link = bin
-	}
-	e := xec.Env{"PATH=" + list(bin, own, link, filepath.Join(base, "root"), filepath.Join(base, "root2"), filepath.Join(base, "root", "missing"))}
-	for _, tt := range []struct{ home, dir, want string }{
-		{own, filepath.Join(base, "root"), list(own, filepath.Join(base, "root2"))},
-		{own, "", e.Get("PATH")},
-		{"", filepath.Join(base, "root"), list(own, filepath.Join(base, "root2"))},
-		{filepath.Join(base, "root"), filepath.Join(base, "root"), e.Get("PATH")},
-		{filepath.Join(base, "root", "node_modules"), filepath.Join(base, "root"), e.Get("PATH")},
-	} {
-		if got := e.With("HOME=" + tt.home).Outside(tt.dir).Get("PATH"); got != tt.want {
-			t.Errorf("home %q, repository %q:\ngot  %s\nwant %s", tt.home, tt.dir, got, tt.want)
-		}
 	}
 }
 

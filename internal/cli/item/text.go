@@ -9,13 +9,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/git/ownpath"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/input"
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
-	"github.com/copse-dev/copse/internal/git/discovery"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/secret"
@@ -102,7 +103,7 @@ func openEditor(ctx context.Context, env app.Env, path string) error {
 		// It can have arguments, and quotes: "code --wait".
 		c = xec.Command{Name: "sh", Args: []string{"-c", editor + ` "$@"`, editor, path}}
 	}
-	c.Dir, c.Env = env.Dir, discovery.Environ(ctx, env.Environ, env.Dir)
+	c.Dir, c.Env = env.Dir, ownpath.Without(env.Environ, env.Dir)
 	err := xec.Interactive(ctx, c, xec.Terminal{Stdin: env.Stdin, Stdout: secret.Raw(env.Stdout), Stderr: secret.Raw(env.Stderr)})
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
 		return fmt.Errorf("editor %q ended with status %d; nothing was changed", editor, exit.Code)

@@ -343,7 +343,7 @@ func start(ctx context.Context, env app.Env, files servers.Files, dir string, na
 	if named {
 		args = append(args, "--repo", dir) // the last one applies, and it is absolute
 	}
-	if _, err := xec.Detach(xec.Command{Name: program, Args: args, Dir: dir, Env: env.Environ}, log); err != nil {
+	if _, err := xec.Detach(xec.Command{Name: program, Args: args, Dir: dir, Env: env.EnvironIn(dir)}, log); err != nil {
 		return control.Status{}, err
 	}
 	client := control.NewClient(files.Runtime)

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/git/ownpath"
+
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/command/render"
 	"github.com/copse-dev/copse/internal/lazyregexp"
@@ -49,7 +51,7 @@ func Run(ctx context.Context, env xec.Env, dir string, r render.Request) (render
 	}
 	res, err := xec.Run(ctx, xec.Command{
 		Name: "deno", Args: append(args, r.Args.Flags()...), Dir: dir,
-		Env:   env.Outside(dir).Without(misleading...).With("NO_COLOR=1", "DENO_NO_PROMPT=1", "DENO_NO_UPDATE_CHECK=1"),
+		Env:   ownpath.Without(env, dir).Without(misleading...).With("NO_COLOR=1", "DENO_NO_PROMPT=1", "DENO_NO_UPDATE_CHECK=1"),
 		Stdin: []byte(r.InputText), Timeout: timeLimit, MaxOutput: render.MaxPrompt + 1,
 	})
 	if err != nil {

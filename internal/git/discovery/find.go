@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/git/gitlink"
+
 	"github.com/copse-dev/copse/internal/git/elsewhere"
 	"github.com/copse-dev/copse/internal/git/hazard"
 	"github.com/copse-dev/copse/internal/regular"
@@ -204,10 +206,6 @@ var (
 	errBadHead  = errors.New("it names no ref and no commit")
 )
 
-// maxSmall is the maximum size of the small files that git keeps: HEAD and other refs, commondir,
-// gitdir, and .git if it is a file.
-const maxSmall = 64 << 10
-
 // checkGitDir reports whether dir has the content of a repository's directory: a sound HEAD and,
 // possibly elsewhere, objects and refs. It requires at least as much as git does, which would
 // otherwise continue to search upward.
@@ -217,7 +215,7 @@ func checkGitDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	common, err := CommonDir(dir)
+	common, err := gitlink.CommonDir(dir)
 	if err != nil {
 		return err
 	}
@@ -237,7 +235,7 @@ func checkGitDir(dir string) error {
 	if fi.IsDir() {
 		return errNoGitDir
 	}
-	text, err := regular.Read(head, maxSmall)
+	text, err := regular.Read(head, gitlink.MaxFile)
 	if err == nil && !soundHead(string(text)) {
 		err = errBadHead
 	}
@@ -259,31 +257,4 @@ func soundHead(text string) bool {
 	}
 	const sha1Digits = 40
 	return len(text) >= sha1Digits && strings.Trim(text[:sha1Digits], "0123456789abcdefABCDEF") == ""
-}
-
-// CommonDir returns the directory that all worktrees of a repository share, with symbolic links
-// resolved: gitDir itself, unchanged, in the main worktree.
-func CommonDir(gitDir string) (string, error) {
-	text, err := regular.Read(filepath.Join(gitDir, "commondir"), maxSmall)
-	if regular.Absent(err) {
-		return gitDir, nil
-	}
-	if err != nil {
-		return "", err
-	}
-	common := SeenFrom(gitDir, strings.TrimRight(string(text), "\r\n"))
-	if err := elsewhere.Check(filepath.Join(gitDir, "commondir"), common, gitDir); err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(common)
-}
-
-// SeenFrom returns the path, which git wrote, as seen from dir. It does not clean the path: after a
-// symbolic link, ".." leads to an unexpected place, and git would go there.
-func SeenFrom(dir, path string) string {
-	path = filepath.FromSlash(path)
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return dir + string(filepath.Separator) + path
 }

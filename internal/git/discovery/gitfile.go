@@ -7,32 +7,26 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/git/gitlink"
+
 	"github.com/copse-dev/copse/internal/git/elsewhere"
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// parseGitfile reads the text of a .git file, which linked worktrees and submodules have: "gitdir:
-// " and a path.
-func parseGitfile(text string) (path string, ok bool) {
-	path, ok = strings.CutPrefix(text, "gitdir: ")
-	path = strings.TrimRight(path, "\r\n")
-	return path, ok && path != "" && !strings.Contains(path, "\x00")
-}
-
 // followGitfile returns the target directory of the .git file at path.
 func followGitfile(path string) (string, error) {
-	text, err := regular.Read(path, maxSmall)
+	text, err := regular.Read(path, gitlink.MaxFile)
 	if err != nil {
 		return "", Unreadable(path, err)
 	}
-	target, ok := parseGitfile(string(text))
+	target, ok := gitlink.Parse(string(text))
 	if !ok {
 		return "", &BrokenError{
 			Path: path, Problem: `is a file that does not contain "gitdir: <path>"`,
 			Remedy: "restore it or, if it is not git's, rename it",
 		}
 	}
-	target = SeenFrom(filepath.Dir(path), target)
+	target = gitlink.From(filepath.Dir(path), target)
 	if err := elsewhere.Check(path, target, path); err != nil {
 		return "", Unreadable(path, err)
 	}
@@ -85,19 +79,19 @@ func deadEnd(path, target string, err error) error {
 // nowhere. It is an error if that is on another machine.
 func SubmoduleDir(dir string) (string, error) {
 	path := filepath.Join(dir, ".git")
-	text, err := regular.Read(path, maxSmall)
+	text, err := regular.Read(path, gitlink.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil // to resolve it would look at every directory above, and there are thousands of submodules
 	}
 	if err == nil {
-		target, ok := parseGitfile(string(text))
+		target, ok := gitlink.Parse(string(text))
 		if !ok {
 			return "", nil
 		}
-		if err := elsewhere.Check(path, SeenFrom(dir, target), dir); err != nil {
+		if err := elsewhere.Check(path, gitlink.From(dir, target), dir); err != nil {
 			return "", Unreadable(path, err)
 		}
-		path = SeenFrom(dir, target)
+		path = gitlink.From(dir, target)
 	}
 	path, _ = filepath.EvalSymlinks(path) // "" if it leads nowhere
 	return path, nil

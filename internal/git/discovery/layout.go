@@ -2,7 +2,6 @@ package discovery
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/copse-dev/copse/internal/git/gitlink"
+	"github.com/copse-dev/copse/internal/git/ownpath"
 
 	"github.com/copse-dev/copse/internal/git/elsewhere"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
@@ -47,7 +49,7 @@ type Location struct {
 
 // locate returns the location of the search result for start.
 func locate(found finding, start string, env xec.Env) (*Location, error) {
-	common, err := CommonDir(found.gitDir)
+	common, err := gitlink.CommonDir(found.gitDir)
 	if err != nil {
 		return nil, Unreadable(filepath.Join(found.gitDir, "commondir"), err)
 	}
@@ -93,19 +95,9 @@ func locate(found finding, start string, env xec.Env) (*Location, error) {
 }
 
 // Environ returns an environment for the programs that copse starts here: without the entries of PATH
-// in this repository and its main worktree.
+// in this repository.
 func (l *Location) Environ(env xec.Env) xec.Env {
-	return env.Outside(l.Root, l.MainRoot, l.SharedRoot, l.CommandDir)
-}
-
-// Environ returns an environment for a program that copse starts for the directory dir: without the
-// entries of PATH that lead into it, or into its repository.
-func Environ(ctx context.Context, env xec.Env, dir string) xec.Env {
-	env = env.Outside(dir)
-	if at, err := Find(ctx, dir, Options{Env: env}); err == nil {
-		env = at.Environ(env)
-	}
-	return env
+	return ownpath.Without(env, l.Root, l.MainRoot, l.SharedRoot, l.CommandDir)
 }
 
 // Unchanged returns an error unless git, in the directory from which it is run, still finds this very
@@ -119,7 +111,7 @@ func (l *Location) Unchanged() error {
 			return cmp.Or(err, changed(filepath.Join(l.CommandDir, ".git"), "does not lead to the same repository as before", nil))
 		}
 	}
-	if common, err := CommonDir(l.GitDir); err != nil || common != l.CommonDir {
+	if common, err := gitlink.CommonDir(l.GitDir); err != nil || common != l.CommonDir {
 		return changed(filepath.Join(l.GitDir, "commondir"), "does not name the same main repository as before", err)
 	}
 	return nil
@@ -145,7 +137,7 @@ func (l *Location) Expand(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		return HomeDir(l.env) + "/" + rest
 	}
-	return SeenFrom(l.Root, path)
+	return gitlink.From(l.Root, path)
 }
 
 // readConfig reads one file of the repository, which may not exist.
@@ -186,7 +178,7 @@ func readSettings(cfg gitconfig.Config, gitDir, from string) (settings, error) {
 	if w.path, _ = cfg.Value("core.worktree"); w.path == "" {
 		return w, nil
 	}
-	named := SeenFrom(gitDir, w.path)
+	named := gitlink.From(gitDir, w.path)
 	if err := elsewhere.Check(config, named, gitDir, from); err != nil {
 		return w, Unreadable(config, err)
 	}
@@ -300,12 +292,12 @@ func sameFile(a, b string) bool {
 // repository is gitDir, as reached from a directory.
 func linkedRoot(gitDir, from string) (string, error) {
 	path := filepath.Join(gitDir, "gitdir")
-	text, err := regular.Read(path, maxSmall)
+	text, err := regular.Read(path, gitlink.MaxFile)
 	if err != nil {
 		return "", Unreadable(path, err)
 	}
 	const remedy = "if it was moved, run `git worktree repair` in it; if it was deleted, run `git worktree prune`"
-	dotGit := SeenFrom(gitDir, strings.TrimRight(string(text), "\r\n"))
+	dotGit := gitlink.From(gitDir, strings.TrimRight(string(text), "\r\n"))
 	if err := elsewhere.Check(path, dotGit, gitDir, from); err != nil {
 		return "", Unreadable(path, err)
 	}
@@ -394,7 +386,7 @@ func (l *Location) GitDirOf(dir string) (string, error) {
 	found, err := probe(dir)
 	var common string
 	if err == nil && found.gitDir != "" {
-		common, err = CommonDir(found.gitDir)
+		common, err = gitlink.CommonDir(found.gitDir)
 	}
 	switch {
 	case regular.Unseen(err), IsSpecial(err), errors.Is(err, errBadHead):

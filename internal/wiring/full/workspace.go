@@ -178,7 +178,7 @@ func (w *Workspace) Commands() (*library.Library, *runner.Runner) {
 
 // Tasks returns the tasks of the project. Close them after use, which stops the running ones.
 func (w *Workspace) Tasks() *tasks.Tasks {
-	return tasks.New(recipe.New(w.Workspace(), xec.Env(w.env.Environ), w.journal(), recipe.Options{
+	return tasks.New(recipe.New(w.Workspace(), w.env.EnvironIn(w.Workspace()), w.journal(), recipe.Options{
 		Self: w.env.Self, Main: w.Main,
 		PassCredentials: func() (bool, error) {
 			s, err := w.Settings.User.Get()

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/git/ownpath"
+
 	"github.com/copse-dev/copse/internal/bearer"
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/cleantext"
@@ -19,7 +21,6 @@ import (
 	"github.com/copse-dev/copse/internal/docker"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/git/discovery"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/github/rest"
 	"github.com/copse-dev/copse/internal/item"
@@ -137,7 +138,7 @@ func (d *Doctor) settings(context.Context) Finding {
 }
 
 func (d *Doctor) git(ctx context.Context) Finding {
-	res, err := xec.Run(ctx, xec.Command{Name: "git", Args: []string{"version"}, Env: discovery.Environ(ctx, d.Environ, d.Worktree.Dir)})
+	res, err := xec.Run(ctx, xec.Command{Name: "git", Args: []string{"version"}, Env: ownpath.Without(d.Environ, d.Worktree.Dir)})
 	if err != nil {
 		return Finding{Verdict: Failed, Text: "git does not run: " + cleantext.Line(err.Error()), Remedy: "Install git 2.36 or later."}
 	}

@@ -80,10 +80,12 @@ func batch() error {
 			return err
 		}
 		var printed strings.Builder
-		code := programs[r.Program](context.Background(), app.Env{
+		env := app.Env{
 			Args: r.Args, Stdin: strings.NewReader(""), Stdout: &printed, Stderr: &printed,
-			Environ: os.Environ(), Dir: dir, Executable: executable, GOOS: runtime.GOOS, Now: time.Now,
-		})
+			Dir: dir, Executable: executable, GOOS: runtime.GOOS, Now: time.Now,
+		}
+		env.Inherit(os.Environ())
+		code := programs[r.Program](context.Background(), env)
 		if err := out.Encode(outcome{Code: code, Output: printed.String()}); err != nil {
 			return err
 		}

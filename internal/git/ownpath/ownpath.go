@@ -1,0 +1,143 @@
+// Package ownpath removes the programs of a project from the PATH with which copse looks up its own.
+//
+// npx, npm scripts, direnv, and activated virtual environments put directories of the project first on
+// the PATH, and anybody can commit a program named git there. Use [Without] with each directory in
+// which copse was started or that it examines. Recipes keep their PATH.
+package ownpath
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/git/gitlink"
+	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// Without returns env without the entries of PATH in the projects of dirs, empty ones of which have no
+// effect. The project of a directory is the directory itself, each repository that contains it, with
+// all worktrees, and each directory above it in whose node_modules/.bin or virtual environment an
+// entry lies. The home directory and the directories of the system's programs belong to the user, and
+// a directory that contains one of them is not a project.
+func Without(env xec.Env, dirs ...string) xec.Env {
+	path, set := env.Lookup("PATH")
+	if !set {
+		return env
+	}
+	p := projects{users: usersOwn(env)}
+	for i, dir := range dirs {
+		if dir != "" && !slices.Contains(dirs[:i], dir) {
+			p.add(dir)
+		}
+	}
+	entries := filepath.SplitList(path)
+	kept := slices.DeleteFunc(slices.Clone(entries), func(entry string) bool {
+		return filepath.IsAbs(entry) && (p.contain(entry) || p.contain(real(entry)))
+	})
+	if len(kept) == len(entries) {
+		return env
+	}
+	return env.With("PATH=" + strings.Join(kept, string(filepath.ListSeparator)))
+}
+
+// projects are the directories whose programs do not count.
+type projects struct {
+	users []string // directories that belong to the user, or to the system
+	// dirs are the directories asked about, and roots those and the roots of their repositories: both
+	// as given, and without links.
+	dirs, roots []string
+	// repositories are the directories that the worktrees of a repository share.
+	repositories []string
+}
+
+// usersOwn returns the home directory, and the places where programs are installed for everybody.
+func usersOwn(env xec.Env) []string {
+	dirs := []string{"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/home/linuxbrew/.linuxbrew/bin", "/run/current-system/sw/bin"}
+	for _, name := range []string{"HOME", "USERPROFILE", "SYSTEMROOT", "PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMDATA", "LOCALAPPDATA"} {
+		if dir := env.Get(name); dir != "" {
+			dirs = append(dirs, real(dir))
+		}
+	}
+	return dirs
+}
+
+// foreign reports whether the user may have gotten a directory from others.
+func (p *projects) foreign(dir string) bool {
+	return filepath.Dir(dir) != dir && !slices.ContainsFunc(p.users, func(own string) bool { return within(own, dir) })
+}
+
+func (p *projects) add(dir string) {
+	for _, name := range []string{dir, real(dir)} {
+		if !p.foreign(real(dir)) {
+			continue
+		}
+		p.dirs, p.roots = append(p.dirs, name), append(p.roots, name)
+	}
+	for at := real(dir); p.foreign(at); at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); regular.Absent(err) {
+			continue
+		}
+		p.roots = append(p.roots, at)
+		if shared := gitlink.Repository(at); shared != "" && !slices.Contains(p.repositories, shared) {
+			p.repositories = append(p.repositories, shared)
+		}
+	}
+}
+
+// contain reports whether an entry of PATH lies in one of the projects.
+func (p *projects) contain(entry string) bool {
+	if slices.ContainsFunc(p.roots, func(root string) bool { return within(entry, root) }) {
+		return true
+	}
+	if owner := owner(entry); owner != "" && p.foreign(real(owner)) &&
+		slices.ContainsFunc(p.dirs, func(dir string) bool { return within(dir, owner) }) {
+		return true
+	}
+	if len(p.repositories) == 0 {
+		return false
+	}
+	for at := entry; p.foreign(at); at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); !regular.Absent(err) && slices.Contains(p.repositories, gitlink.Repository(at)) {
+			return true
+		}
+	}
+	return false
+}
+
+// owner returns the directory of the project whose programs an entry of PATH has, "" if its form does
+// not say.
+func owner(entry string) string {
+	above := filepath.Dir(entry)
+	if filepath.Base(entry) == ".bin" && filepath.Base(above) == "node_modules" {
+		return filepath.Dir(above)
+	}
+	if _, err := os.Lstat(filepath.Join(above, "pyvenv.cfg")); !regular.Absent(err) {
+		return filepath.Dir(above)
+	}
+	return ""
+}
+
+// within reports whether a path is dir, or below it.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// real returns a path without links, as far as it exists: the rest can appear later.
+func real(path string) string {
+	if path == "" {
+		return ""
+	}
+	rest := ""
+	for at := filepath.Clean(path); ; at = filepath.Dir(at) {
+		if found, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(found, rest)
+		}
+		if filepath.Dir(at) == at {
+			return path
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+}

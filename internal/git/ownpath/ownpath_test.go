@@ -1,0 +1,130 @@
+package ownpath_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/copse-dev/copse/internal/git/gittest"
+	"github.com/copse-dev/copse/internal/git/ownpath"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+const bin = "node_modules/.bin"
+
+// list joins paths below base as the value of PATH.
+func list(base string, names ...string) string {
+	paths := make([]string, len(names))
+	for i, name := range names {
+		paths[i] = filepath.Join(base, filepath.FromSlash(name))
+	}
+	return strings.Join(paths, string(filepath.ListSeparator))
+}
+
+func mkdir(t *testing.T, base string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if err := os.MkdirAll(filepath.Join(base, filepath.FromSlash(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Directories of the project on the PATH do not count, unless the home directory is that project.
+func TestWithout(t *testing.T) {
+	t.Parallel()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mkdir(t, base, "root/"+bin, "root/docs", "own", "root2", "tools/bin")
+	gittest.Write(t, filepath.Join(base, "root", ".venv", "pyvenv.cfg"), "")
+	mkdir(t, base, "root/.venv/bin")
+	if err := os.Symlink(filepath.Join(base, "root", bin), filepath.Join(base, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(base, filepath.Join(base, "own", "alias")); err != nil {
+		t.Fatal(err)
+	}
+	all := []string{"root/" + bin, "root/.venv/bin", "own", "link", "root", "root2", "root/missing", "own/alias/root/missing", "tools/bin"}
+	others := []string{"own", "root2", "tools/bin"}
+	for name, tt := range map[string]struct {
+		home, dir string
+		want      []string
+	}{
+		"the project":                     {"own", "root", others},
+		"over a link":                     {"own", "own/alias/root", others},
+		"no directory":                    {"own", "", all},
+		"no home":                         {"", "root", others},
+		"the home is the project":         {"root", "root", all},
+		"the home is in it":               {"root/node_modules", "root", all},
+		"below the top, without git":      {"own", "root/docs", []string{"own", "root", "root2", "root/missing", "own/alias/root/missing", "tools/bin"}},
+		"beside it":                       {"own", "root2", append([]string{"root/" + bin, "root/.venv/bin", "own", "link", "root"}, all[6:]...)},
+		"the directory that has it all":   {"own/alias", "tools", all[:8]},
+		"a directory that does not exist": {"own", "gone", all},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := xec.Env{"PATH=" + list(base, all...)}
+			if tt.home != "" {
+				e = append(e, "HOME="+filepath.Join(base, filepath.FromSlash(tt.home)))
+			}
+			dir := tt.dir
+			if dir != "" {
+				dir = filepath.Join(base, filepath.FromSlash(dir))
+			}
+			if diff := cmp.Diff(filepath.SplitList(list(base, tt.want...)), filepath.SplitList(ownpath.Without(e, dir).Get("PATH"))); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// A directory with the programs of the system is not a project.
+func TestSystem(t *testing.T) {
+	t.Parallel()
+	e := xec.Env{"HOME=/home/ada", "PATH=/usr/local/bin:/usr/bin:/bin"}
+	for _, dir := range []string{"/", "/usr", "/usr/bin", "/usr/local", "/bin"} {
+		if got := ownpath.Without(e, dir); got.Get("PATH") != e.Get("PATH") {
+			t.Errorf("%s: got %s", dir, got.Get("PATH"))
+		}
+	}
+	e = xec.Env{"HOME=/home/ada", "PATH=/usr/src/app/node_modules/.bin:/usr/local/bin"}
+	if got := ownpath.Without(e, "/usr/src/app").Get("PATH"); runtime.GOOS != "windows" && got != "/usr/local/bin" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// All worktrees of a repository are one project, and so are a submodule and what contains it.
+func TestWorktrees(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(base, name) }
+	for _, name := range []string{"main", "other"} {
+		mkdir(t, base, name)
+		g.Run(at(name), "init", "-q", "-b", "main")
+		g.Run(at(name), "commit", "-q", "--allow-empty", "-m", "start")
+	}
+	g.Run(at("main"), "worktree", "add", "-q", "../a", "-b", "a")
+	g.Run(at("main"), "worktree", "add", "-q", "../b", "-b", "b")
+	g.Run(at("main"), "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", at("other"), "sub")
+	e := xec.Env{"HOME=" + at("home"), "PATH=" + list(base, "main/"+bin, "a/"+bin, "b/tools", "other/"+bin, "main/sub/bin", "bin")}
+	for dir, want := range map[string]string{
+		"a":        list(base, "other/"+bin, "bin"),
+		"main":     list(base, "other/"+bin, "bin"),
+		"other":    list(base, "main/"+bin, "a/"+bin, "b/tools", "main/sub/bin", "bin"),
+		"main/sub": list(base, "other/"+bin, "bin"),
+	} {
+		if got := ownpath.Without(e, at(dir)).Get("PATH"); got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", dir, got, want)
+		}
+	}
+}
