@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"github.com/copse-dev/copse/internal/git"
@@ -11,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/checkup"
 	"github.com/copse-dev/copse/internal/item/local/exchange"
 	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/local/writer"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/numbers"
@@ -40,6 +42,31 @@ func (s *Store) openRepo(ctx context.Context, f *directory) (*gitmerge.Repo, err
 	}
 	f.repo = repo
 	return repo, err
+}
+
+// place returns where a new store is created. A store that git ignores, in a linked worktree, is one that all
+// worktrees share, so it belongs to the main one: it would end with the linked one.
+func (s *Store) place(ctx context.Context) location.Search {
+	place := s.search
+	if s.git == nil || place.Main == "" || place.Main == place.Root {
+		return place
+	}
+	repo, err := git.Discover(ctx, place.Dir, *s.git)
+	if err != nil {
+		return place
+	}
+	real, err := filepath.EvalSymlinks(place.Dir)
+	if err != nil {
+		return place
+	}
+	inside, err := filepath.Rel(repo.Root(), real)
+	if err != nil {
+		return place
+	}
+	if _, err := repo.Program().Run(ctx, "check-ignore", "--quiet", "--", filepath.ToSlash(inside)+"/"+location.Name+"/"); err == nil {
+		place.Dir = place.Main
+	}
+	return place
 }
 
 // book returns the numbers in use elsewhere in the repository; nil if the store is in none.

@@ -141,7 +141,7 @@ func (s *Store) at(dir rooted.Dir) *directory {
 func (s *Store) Init(ctx context.Context) (created bool, err error) {
 	dir, err := s.search.Find()
 	if errors.Is(err, storage.ErrNoProject) {
-		dir, err = s.search.Create()
+		dir, err = s.place(ctx).Create()
 	}
 	if err != nil {
 		return false, err

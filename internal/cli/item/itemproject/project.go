@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -80,8 +81,8 @@ parent directory, does not change. There are three ways to store the items:
 
   committed  Commit .tic. The items are versioned with the code: each branch and each
              worktree has its own version of them, and git merges them.
-  private    Exclude .tic from git. The worktrees of the repository share it, and it
-             stays on this machine.
+  private    Exclude .tic from git. The worktrees of the repository share it, so it is
+             in the main one, and it stays on this machine.
   shared     --shared creates one store for all worktrees, in git's directory. Its
              history is on a separate branch that is never checked out, and "sync"
              exchanges it with a remote. copse copies the items of this worktree.
@@ -111,11 +112,15 @@ parent directory, does not change. There are three ways to store the items:
 				}
 				return c.Out().JSON(initialized{created, !created, backend})
 			}
+			place := ".tic/"
+			if path, err := s.Path(); err == nil && filepath.Dir(path) != ws.Dir {
+				place = path
+			}
 			if !created {
-				return errors.Join(c.Out().Line("Already initialized in .tic/"), c.offerDriver(ctx, s, cmd, driver))
+				return errors.Join(c.Out().Line("Already initialized in %s", place), c.offerDriver(ctx, s, cmd, driver))
 			}
 			return errors.Join(
-				c.Out().Line("Initialized .tic/. Next: %s item create \"TITLE\"", strings.TrimSuffix(strings.TrimSuffix(c.InitCommand, " init"), " item")),
+				c.Out().Line("Initialized %s. Next: %s item create \"TITLE\"", place, strings.TrimSuffix(strings.TrimSuffix(c.InitCommand, " init"), " item")),
 				c.explainModes(ctx, s),
 				c.offerDriver(ctx, s, cmd, driver),
 			)
