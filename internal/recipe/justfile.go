@@ -26,6 +26,7 @@ import (
 	"github.com/copse-dev/copse/internal/tempdir"
 	"github.com/copse-dev/copse/internal/xec"
 	"github.com/copse-dev/copse/internal/xec/guard"
+	"github.com/copse-dev/copse/internal/xec/terminal"
 )
 
 // DefaultTimeout is the default time limit of a recipe.
@@ -284,6 +285,8 @@ type Call struct {
 	// Person means that a person typed the call: the recipe gets their credentials, and its
 	// arguments are any text.
 	Person bool
+	// Terminal is the person's terminal if the recipe gets one of its own, and nil otherwise.
+	Terminal *terminal.Person
 	// Client is the caller: the name of an MCP client, or a command.
 	Client string
 	// Begun is called when the recipe has been accepted and is about to start; nil does nothing.
@@ -404,7 +407,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	timeout := cmp.Or(c.Timeout, DefaultTimeout)
 	err = xec.Stream(ctx, guard.Wrap(xec.Command{
 		Name: program, Dir: j.root, Env: env, Timeout: timeout, Args: append(append(args, "--", called.Name), c.Args...), Started: task.Lead,
-		Grace: running.Grace, Hurry: hurry,
+		Grace: running.Grace, Hurry: hurry, Person: c.Terminal,
 	}, j.o.Self), io.MultiWriter(&kept, out))
 	run.Duration = time.Since(run.Started)
 	by := task.StoppedBy()
@@ -423,7 +426,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 			text, _ := kept.Text()
 			run.Problem = j.withheld(env, append(credentialsIn(text), called.credentials...))
 		}
-	case ctx.Err() != nil:
+	case errors.Is(err, context.Canceled), ctx.Err() != nil:
 		run.ExitCode, run.Problem = -1, "canceled"
 	case errors.Is(err, context.DeadlineExceeded):
 		run.ExitCode, run.Problem, run.TimedOut = -1, fmt.Sprintf("stopped after the time limit of %s", timeout), true

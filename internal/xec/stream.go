@@ -10,10 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/copse-dev/copse/internal/xec/family"
+	"github.com/copse-dev/copse/internal/xec/terminal"
 )
 
 // Guard is a program that runs another one, and ends everything that one started as soon
@@ -21,10 +23,20 @@ import (
 type Guard struct {
 	// Path is the program.
 	Path string
-	// Argv are its name and its first arguments. The grace and the path of the program to run
-	// follow, then that program's own name and arguments.
+	// Argv are its name and its first arguments. The grace, the settings of the person's terminal
+	// ([terminal.Terminal.State]; "" if the program has no terminal), and the path of the program to
+	// run follow, then that program's own name and arguments.
 	Argv []string
 }
+
+const (
+	// AskProgram is what a guard reads when everything has to end.
+	AskProgram byte = 0
+	// AskedProgram is the same when the program's terminal has already passed Ctrl+C on.
+	AskedProgram byte = 1
+	// PersonFile is the number of a guard's file that is the person's terminal.
+	PersonFile = 3
+)
 
 // shortGrace is how long a program that is asked to end may take if its caller does not care.
 const shortGrace = 250 * time.Millisecond
@@ -44,7 +56,8 @@ func (c Command) patience() time.Duration { return cmp.Or(c.Grace, shortGrace) }
 // nothing itself, so MaxOutput does not count. If c.Started is set, it is called with the
 // number of the process once that runs.
 //
-// The program has a session of its own, and so no terminal. When the context or the time
+// The program has a session of its own, and so no terminal except one of its own, with c.Person. Ctrl+C
+// that a person types there ends the program as the context does, a second one at once. When the context or the time
 // limit ends it, it is asked to stop, and killed after c.Grace with everything it started.
 // Windows cannot ask a program, and kills it immediately. With c.Guard, that holds for everything, and also when this
 // process is killed. Without, it holds for what has moved to another session or ignores
@@ -59,6 +72,16 @@ func Stream(ctx context.Context, c Command, out io.Writer) error {
 	timeout := cmp.Or(c.Timeout, DefaultTimeout)
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	limited, interrupt := context.WithCancelCause(limited)
+	defer interrupt(nil)
+	var screen *terminal.Terminal
+	if c.Guard != nil && c.Person != nil {
+		if screen, err = c.Person.Open(); err != nil {
+			fmt.Fprintf(out, "note: the program gets no terminal: %v\n", err)
+		} else {
+			defer screen.Close(0)
+		}
+	}
 
 	id := rand.Text()
 	cmd := exec.Command(found.path) //nolint:noctx // it is ended below, more gently
@@ -66,10 +89,16 @@ func Stream(ctx context.Context, c Command, out io.Writer) error {
 	cmd.Dir = c.Dir
 	cmd.Stdout, cmd.Stderr = out, out // the same writer, so one pipe
 	cmd.WaitDelay = pipeDelay
-	run := session{cmd: cmd, id: id, started: c.Started, grace: c.patience(), hurry: c.Hurry}
+	run := session{cmd: cmd, id: id, started: c.Started, grace: c.patience(), hurry: c.Hurry, screen: screen, out: out}
 	if c.Guard != nil {
 		cmd.Path, cmd.Err = c.Guard.Path, nil
-		cmd.Args = slices.Concat(c.Guard.Argv, []string{c.patience().String(), found.path}, found.argv)
+		state := ""
+		if screen != nil {
+			state = screen.State()
+			cmd.Stdout, cmd.Stderr = screen.Program(), screen.Program()
+			cmd.ExtraFiles = []*os.File{c.Person.In()}
+		}
+		cmd.Args = slices.Concat(c.Guard.Argv, []string{c.patience().String(), state, found.path}, found.argv)
 		r, w, err := os.Pipe()
 		if err != nil {
 			return fmt.Errorf("run %s: %w", c.Name, err)
@@ -79,11 +108,13 @@ func Stream(ctx context.Context, c Command, out io.Writer) error {
 		cmd.Stdin, run.lifeline = r, w
 	}
 
-	stopped, err := run.do(limited)
+	stopped, err := run.do(limited, interrupt)
 	exit, exited := errors.AsType[*exec.ExitError](err)
 	switch {
 	case stopped && ctx.Err() != nil:
 		return fmt.Errorf("run %s: %w", c.Name, context.Cause(ctx))
+	case stopped && interrupted(limited):
+		return fmt.Errorf("run %s: %w", c.Name, errInterrupted)
 	case stopped:
 		return fmt.Errorf("run %s: not finished after %s: %w", c.Name, timeout, context.DeadlineExceeded)
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
@@ -93,6 +124,11 @@ func Stream(ctx context.Context, c Command, out io.Writer) error {
 	}
 	return fmt.Errorf("run %s: %w", c.Name, err)
 }
+
+// errInterrupted is the cause of a context that Ctrl+C in the program's terminal has ended.
+var errInterrupted = fmt.Errorf("interrupted: %w", context.Canceled)
+
+func interrupted(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errInterrupted) }
 
 // session is a program that runs in a session of its own.
 type session struct {
@@ -104,11 +140,16 @@ type session struct {
 	started  func(pid int)
 	grace    time.Duration
 	hurry    <-chan struct{}
+	// screen, if there is one, is the terminal of the program, whose output goes to out.
+	screen *terminal.Terminal
+	out    io.Writer
+	// again is closed when Ctrl+C is typed in the program's terminal after everything was asked to end.
+	again chan struct{}
 }
 
 // do starts the program and waits for it. It ends everything that the program started if
-// ctx ends first, and reports whether it did.
-func (s session) do(ctx context.Context) (stopped bool, err error) {
+// ctx ends first, and reports whether it did. interrupt ends ctx.
+func (s session) do(ctx context.Context, interrupt context.CancelCauseFunc) (stopped bool, err error) {
 	if ctx.Err() != nil {
 		return true, context.Cause(ctx)
 	}
@@ -132,15 +173,28 @@ func (s session) do(ctx context.Context) (stopped bool, err error) {
 	if s.started != nil {
 		s.started(s.cmd.Process.Pid)
 	}
+	if s.screen != nil {
+		s.again = make(chan struct{})
+		hasten := sync.OnceFunc(func() { close(s.again) })
+		s.screen.Serve(s.out, func() {
+			if ctx.Err() != nil {
+				hasten()
+			}
+			interrupt(errInterrupted)
+		})
+	}
 	var early atomic.Bool
 	ended, swept := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(swept)
 		early.Store(true)
-		s.end(g, ended)
+		s.end(ctx, g, ended)
 	})
 	err = s.cmd.Wait()
 	close(ended)
+	if s.screen != nil {
+		s.screen.Close(pipeDelay)
+	}
 	if !stop() {
 		<-swept
 	}
@@ -167,18 +221,23 @@ func (s session) afterGuard() {
 }
 
 // end ends the program and everything that it started.
-func (s session) end(g *group, ended <-chan struct{}) {
+func (s session) end(ctx context.Context, g *group, ended <-chan struct{}) {
 	if s.lifeline != nil {
 		select {
 		case <-s.hurry:
+		case <-s.again:
 		default:
-			_, _ = s.lifeline.Write([]byte{0})
+			ask := AskProgram
+			if interrupted(ctx) {
+				ask = AskedProgram
+			}
+			_, _ = s.lifeline.Write([]byte{ask})
 			if s.await(ended, s.grace+guardGrace) { // the guard knows the grace, too
 				return
 			}
 		}
 		_ = s.lifeline.Close()
-		s.hurry = nil
+		s.hurry, s.again = nil, nil
 		if s.await(ended, guardGrace) {
 			return
 		}
@@ -202,6 +261,7 @@ func (s session) await(ended <-chan struct{}, maximum time.Duration) bool {
 	case <-ended:
 		return true
 	case <-s.hurry:
+	case <-s.again:
 	case <-time.After(maximum):
 	}
 	return false

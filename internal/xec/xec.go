@@ -37,6 +37,8 @@ import (
 	"os/exec"
 	"sync/atomic"
 	"time"
+
+	"github.com/copse-dev/copse/internal/xec/terminal"
 )
 
 const (
@@ -88,6 +90,8 @@ type Command struct {
 	Hurry <-chan struct{}
 	// Guard, if set, runs the program for [Stream].
 	Guard *Guard
+	// Person, if set, is the terminal of the person for whom [Stream] runs a program with a guard.
+	Person *terminal.Person
 	// Started, if set, is called by [Stream] with the number of the process that it
 	// started: the guard's, if there is one.
 	Started func(pid int)

@@ -21,6 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/tasks"
+	"github.com/copse-dev/copse/internal/xec/terminal"
 )
 
 // Command returns "copse task".
@@ -119,7 +120,13 @@ func run(env app.Env) *cobra.Command {
 1 if the task was stopped. A task that already runs does not start again. "copse context" and the
 assistants of the project see the end of the output.
 
+In the foreground of a terminal, the task has a terminal, too: it can ask for a password, and start an
+editor. What you type goes to the task until it ends. If the input or the output of this command is
+not a terminal, and on Windows, the task has no input.
+
 Ctrl+C interrupts the task and gives it 5 seconds to clean up. A second Ctrl+C ends the task at once.
+Where a program reads single keys, as an editor does, Ctrl+C is for that program. Ctrl+Z suspends
+copse, and the task continues until it prints or reads more.
 
 The flags of this command come before TASK: the words after it are arguments of the task. To pass
 the task --timeout or --yes, put -- before TASK.`,
@@ -157,6 +164,7 @@ the task --timeout or --yes, put -- before TASK.`,
 			}
 			done, err := project.Run(cmd.Context(), recipe.Call{
 				Name: args[0], Args: slices.Clone(args[1:]), Timeout: timeout, Confirmed: yes, Person: true, Client: "copse task run",
+				Terminal: terminal.Of(env.Stdin, secret.Raw(env.Stdout)),
 			}, noError{secret.Raw(env.Stdout)})
 			if e, ok := errors.AsType[*failure.Error](err); ok {
 				words := failure.Words{StopTask: "`copse task stop ID`"}

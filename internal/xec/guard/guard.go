@@ -22,6 +22,10 @@
 // signal, or the pipe's end, ends the grace at once. If the pipe closes without a byte, nobody
 // waits: SIGTERM, a quarter of a second, then SIGKILL.
 //
+// A program with a terminal ([xec.Command.Person]) has it as its controlling terminal, so its own session
+// and the kernel pass Ctrl+C on. The byte 1 says that this has happened, and starts only the grace. If the
+// caller is killed, the outer guard returns the person's terminal to its settings.
+//
 // When the program ends normally, the rest of its process group is killed. Processes that
 // have moved to another session continue: they were meant to stay.
 //
@@ -61,8 +65,8 @@ func Wrap(c xec.Command, self string) xec.Command {
 
 // Main runs this process as a guard if it was started as one, and returns otherwise.
 func Main() {
-	if len(os.Args) > 4 && os.Args[0] == Name && (os.Args[1] == outer || os.Args[1] == inner) {
+	if len(os.Args) > 5 && os.Args[0] == Name && (os.Args[1] == outer || os.Args[1] == inner) {
 		patience, _ := time.ParseDuration(os.Args[2])
-		os.Exit(run(os.Args[1], patience, os.Args[3], os.Args[4:])) //nolint:forbidigo // a guard is a program of its own
+		os.Exit(run(os.Args[1], patience, os.Args[3], os.Args[4], os.Args[5:])) //nolint:forbidigo // a guard is a program of its own
 	}
 }

@@ -11,7 +11,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/copse-dev/copse/internal/xec"
 	"github.com/copse-dev/copse/internal/xec/family"
+	"github.com/copse-dev/copse/internal/xec/terminal"
 )
 
 const (
@@ -30,6 +32,7 @@ const (
 type guard struct {
 	child  int // the inner guard or the program
 	grace  time.Duration
+	screen string           // the settings of the person's terminal; "" if the program has none
 	asked  bool             // the program was asked to end
 	limit  <-chan time.Time // the end of its grace
 	status syscall.WaitStatus
@@ -43,24 +46,25 @@ type guard struct {
 
 // run starts the program, or the guard before it, waits for it, and returns its exit code.
 // A program that a signal ended ends this process by the same signal.
-func run(level string, grace time.Duration, path string, argv []string) int {
+func run(level string, grace time.Duration, screen, path string, argv []string) int {
 	runtime.LockOSThread() // the kernel ends the program when the thread that started it ends
 	name()
 	adoptOrphans()
 	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
 
-	g := &guard{exits: make(chan os.Signal, 1), grace: grace}
+	g := &guard{exits: make(chan os.Signal, 1), grace: grace, screen: screen}
+	syscall.CloseOnExec(xec.PersonFile)
 	signal.Notify(g.exits, syscall.SIGCHLD)
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
-	asks := make(chan struct{})
+	asks := make(chan byte)
 	go func() {
 		defer close(asks)
 		for one := make([]byte, 1); ; {
 			if _, err := os.Stdin.Read(one); err != nil {
 				return // the caller has ended
 			}
-			asks <- struct{}{}
+			asks <- one[0]
 		}
 	}()
 
@@ -68,7 +72,7 @@ func run(level string, grace time.Duration, path string, argv []string) int {
 	if level == outer {
 		err = g.startInner(path, argv)
 	} else {
-		g.child, err = start(path, argv)
+		g.child, err = g.start(path, argv)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "cannot run %s: %v\n", path, err)
@@ -80,14 +84,17 @@ func run(level string, grace time.Duration, path string, argv []string) int {
 			g.reap()
 		case <-g.seen.next():
 			g.seen.look()
-		case _, ok := <-asks:
+		case how, ok := <-asks:
 			if ok {
-				g.ask()
+				g.ask(how)
 			} else {
+				if level == outer && screen != "" {
+					terminal.Restore(os.NewFile(xec.PersonFile, ""), screen) // before a shell asks for the next command
+				}
 				g.end()
 			}
 		case <-stop:
-			g.ask()
+			g.ask(xec.AskProgram)
 		case <-g.limit:
 			g.asked = false // what ignores SIGINT gets SIGTERM
 			g.end()
@@ -121,18 +128,23 @@ func (g *guard) startInner(path string, argv []string) error {
 		return err
 	}
 	g.pipe = w
-	g.child, err = fork(self, append([]string{Name, inner, g.grace.String(), path}, argv...), r, &syscall.SysProcAttr{Setpgid: true})
+	g.child, err = fork(self, append([]string{Name, inner, g.grace.String(), g.screen, path}, argv...), r, &syscall.SysProcAttr{Setpgid: true})
 	return err
 }
 
 // start starts the program in a session of its own.
-func start(path string, argv []string) (int, error) {
+func (g *guard) start(path string, argv []string) (int, error) {
+	how := leader()
+	if g.screen != "" {
+		how.Setctty, how.Ctty = true, 0
+		return fork(path, argv, os.Stdout, how)
+	}
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return 0, err
 	}
 	defer null.Close()
-	return fork(path, argv, null, leader())
+	return fork(path, argv, null, how)
 }
 
 func fork(path string, argv []string, stdin *os.File, how *syscall.SysProcAttr) (int, error) {
@@ -165,15 +177,17 @@ func (g *guard) reap() {
 }
 
 // ask asks everything below this process to end. Who asks again does not wait.
-func (g *guard) ask() {
+func (g *guard) ask(how byte) {
 	switch {
 	case g.asked:
 		g.end()
 		return
 	case g.pipe != nil:
-		_, _ = g.pipe.Write([]byte{0})
+		_, _ = g.pipe.Write([]byte{how})
 	default:
-		g.signal(syscall.SIGINT)
+		if how == xec.AskProgram {
+			g.signal(syscall.SIGINT)
+		}
 		g.limit = time.After(g.grace)
 	}
 	g.asked = true

@@ -1,4 +1,6 @@
 package guard
 
+import "time"
+
 // run is not used: Wrap starts no guards on Windows.
-func run(string, string, []string) int { return 1 }
+func run(string, time.Duration, string, string, []string) int { return 1 }
