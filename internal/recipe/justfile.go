@@ -104,7 +104,8 @@ func named(name, variable string) string {
 	}
 	contains := func(part string) bool { return strings.Contains(upper, part) }
 	begins := func(part string) bool { return strings.HasPrefix(upper, part) }
-	if slices.ContainsFunc([]string{"MISE_", "ASDF_", "PROTO_", "VOLTA_"}, begins) && !slices.ContainsFunc([]string{"TOKEN", "KEY", "PASS", "SECRET"}, contains) {
+	if slices.ContainsFunc([]string{"MISE_", "ASDF_", "PROTO_", "VOLTA_"}, begins) && !slices.ContainsFunc([]string{"TOKEN", "KEY", "PASS", "SECRET"}, contains) &&
+		!strings.Contains(variable, "://") { // a URL can contain a login
 		return variable
 	}
 	return name + "=$" + name
@@ -240,6 +241,10 @@ const (
 // dump lets just read copies of the sources. A concurrent change of the justfile, or an import that
 // only just recognizes, therefore leads it nowhere else.
 func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string) ([]Recipe, error) {
+	just, err := j.program()
+	if err != nil {
+		return nil, err
+	}
 	made, err := tempdir.New("copse-just-")
 	if err != nil {
 		return nil, fmt.Errorf("copy the justfile: %w", err)
@@ -250,7 +255,7 @@ func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string)
 		return nil, err
 	}
 	res, err := xec.Run(ctx, xec.Command{
-		Name: "just", Env: j.names(), Timeout: dumpTimeout, MaxOutput: 32 << 20, MaxMemory: dumpMemory, MaxProcessor: dumpProcessor,
+		Name: just, Env: j.names(), Timeout: dumpTimeout, MaxOutput: 32 << 20, MaxMemory: dumpMemory, MaxProcessor: dumpProcessor,
 		Args: []string{"--justfile", filepath.Join(dir, name), "--working-directory", dir, "--color", "never", "--dump", "--dump-format", "json"},
 	})
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
@@ -262,14 +267,15 @@ func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string)
 		}
 	}
 	if err != nil {
-		return nil, j.explain(err)
+		return nil, j.explain(err, "")
 	}
 	return parseDump(res.Stdout, s, dir)
 }
 
-func (j *Justfile) explain(err error) error {
+// explain explains why just did not start; skipped is the just of the project, "" if there is none.
+func (j *Justfile) explain(err error, skipped string) error {
 	if errors.Is(err, xec.ErrNotInstalled) {
-		return NotInstalledError{}
+		return NotInstalledError{Skipped: skipped}
 	}
 	return err
 }
@@ -363,10 +369,9 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	if err != nil {
 		return Run{}, err
 	}
-	// Its recipes find the programs of the project.
-	program, err := j.names().LookPath("just")
+	program, err := j.program()
 	if err != nil {
-		return Run{}, j.explain(err)
+		return Run{}, err
 	}
 	release, err := j.journal.begin(called.Name)
 	if busy, ok := errors.AsType[*BusyError](err); ok {
@@ -431,7 +436,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	case errors.Is(err, context.DeadlineExceeded):
 		run.ExitCode, run.Problem, run.TimedOut = -1, fmt.Sprintf("stopped after the time limit of %s", timeout), true
 	case errors.Is(err, xec.ErrNotInstalled), errors.Is(err, fs.ErrNotExist):
-		return Run{}, j.explain(err)
+		return Run{}, j.explain(err, "")
 	default:
 		return Run{}, err
 	}

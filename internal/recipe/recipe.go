@@ -270,9 +270,16 @@ func (MissingError) Error() string {
 }
 
 // NotInstalledError reports that the program just is not installed.
-type NotInstalledError struct{}
+type NotInstalledError struct {
+	// Skipped is the path of a just in the project, which does not count; "" if there is none.
+	Skipped string
+}
 
-func (NotInstalledError) Error() string {
+func (e NotInstalledError) Error() string {
+	if e.Skipped != "" {
+		return "`just` is installed only in the project, at " + cleantext.Line(e.Skipped) + ", and copse starts no program of the project for itself. " +
+			"Install it for your account, too: `brew install just`, `apt install just`, or `cargo install just`; see https://just.systems"
+	}
 	return "`just` is not installed, or not on the PATH. Get it with `brew install just`, `apt install just`, `cargo install just`, or " +
 		"`npm install -g rust-just`; see https://just.systems"
 }

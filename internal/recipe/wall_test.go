@@ -390,8 +390,8 @@ func TestVariablesAreNotShown(t *testing.T) {
 		need.Skip(t, "just is not installed")
 	}
 	root := rootedtest.Project(t)
-	gittest.Write(t, filepath.Join(root, "justfile"), "# a\nr p=x'$CLOUD_KEY' q=x'$MISE_GITHUB_TOKEN' d=x'$MISE_DATA_DIR':\n  @echo {{p}}\n")
-	j := recipe.New(root, g.Env.With("CLOUD_KEY=sesame17", "MISE_GITHUB_TOKEN=sesame17", "MISE_DATA_DIR=/opt/mise"), recipe.NewJournal("", root), recipe.Options{})
+	gittest.Write(t, filepath.Join(root, "justfile"), "# a\nr p=x'$CLOUD_KEY' q=x'$MISE_GITHUB_TOKEN' d=x'$MISE_DATA_DIR' m=x'$MISE_NODE_MIRROR_URL':\n  @echo {{p}}\n")
+	j := recipe.New(root, g.Env.With("CLOUD_KEY=sesame17", "MISE_GITHUB_TOKEN=sesame17", "MISE_DATA_DIR=/opt/mise", "MISE_NODE_MIRROR_URL=https://ada:sesame17@mirror.example/"), recipe.NewJournal("", root), recipe.Options{})
 	recipes, err := j.Recipes(t.Context())
 	if err != nil || len(recipes) != 1 {
 		t.Fatal(recipes, err)
