@@ -106,7 +106,7 @@ func New(o Options) *Sources {
 		}
 	})
 	services := service.New(service.Options{
-		Finder:   Finder(o.Env),
+		Finder:   Finder(o.Env, start),
 		Getenv:   o.Env.Getenv,
 		User:     user,
 		CacheDir: o.Env.CacheDir(),
@@ -148,7 +148,7 @@ func (s *Sources) ReadOnlyToolsets() []toolset.Toolset {
 // WithoutLogin returns the served services that certainly have no login. It checks only variables
 // and files.
 func (s *Sources) WithoutLogin() []string {
-	env, finder := s.opts.Env, Finder(s.opts.Env)
+	env, finder := s.opts.Env, Finder(s.opts.Env) // it starts no program
 	var missing []string
 	if !slices.Contains(s.opts.Disabled, "github") && finder.NoGitHub() {
 		missing = append(missing, "GitHub")
@@ -172,21 +172,20 @@ func words(program string) failure.Words {
 	return w
 }
 
-// Finder finds the logins that a user has.
-func Finder(env app.Env) credential.Finder {
-	return credential.Finder{Getenv: env.Getenv, Home: env.Home(), GOOS: env.GOOS, GHToken: ghToken(env.Environ, env.Dir), Found: env.Secrets.AddLogin}
+// Finder finds the logins that a user has. A program in the projects of the directories does not count.
+func Finder(env app.Env, dirs ...string) credential.Finder {
+	return credential.Finder{Getenv: env.Getenv, Home: env.Home(), GOOS: env.GOOS, GHToken: ghToken(env.Environ, dirs...), Found: env.Secrets.AddLogin}
 }
 
-// ghToken gets the token of the gh program's login. The program in the repository of the directory dir
-// does not count.
-func ghToken(environ []string, dir string) func(context.Context, string) (string, error) {
+// ghToken gets the token of the gh program's login. A program in the projects of dirs does not count.
+func ghToken(environ []string, dirs ...string) func(context.Context, string) (string, error) {
 	// gh would return these variables instead of its own login.
 	env := xec.Env(environ).Without("GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
 	return func(ctx context.Context, host string) (string, error) {
 		res, err := xec.Run(ctx, xec.Command{
 			Name: "gh",
 			Args: []string{"auth", "token", "--hostname", host},
-			Env:  ownpath.Without(env, dir).With("GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1"),
+			Env:  ownpath.Without(env, dirs...).With("GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1"),
 		})
 		if errors.Is(err, xec.ErrNotInstalled) {
 			return "", credential.ErrNotInstalled
