@@ -53,6 +53,9 @@ type constant string
 // Own returns a line that begins with copse's own words.
 func Own(text constant) Line { return Line{}.Own(text) }
 
+// Prose returns a line that begins with words, such as a title.
+func Prose(text string) Line { return Line{}.Prose(text) }
+
 // Name returns a line that begins with a name.
 func Name(text string) Line { return Line{}.Name(text) }
 
@@ -79,6 +82,10 @@ func (l Line) Own(text constant) Line { return l.with(part{text: string(text)}) 
 
 // Name adds a name.
 func (l Line) Name(text string) Line { return l.with(part{text: Spell(text), name: true}) }
+
+// Prose adds words, such as a title, whose exact characters are no handle. Apostrophes replace
+// backticks, which a name spells as JSON.
+func (l Line) Prose(text string) Line { return l.Name(strings.ReplaceAll(text, "`", "'")) }
 
 // Int adds a number.
 func (l Line) Int(n int) Line { return l.with(part{text: strconv.Itoa(n)}) }

@@ -287,3 +287,14 @@ func TestNoticeInLine(t *testing.T) {
 		}
 	})
 }
+
+// The words of a title keep their reading: only a name must be exact.
+func TestProse(t *testing.T) {
+	t.Parallel()
+	if got, want := foreign.Own("- ").Prose("Add `x`, ``y``").Markdown(), "- `Add 'x', ''y''`"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := foreign.Prose("a\u202eb`").Markdown(), "`\"a\\u202eb'\"`"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -166,7 +166,7 @@ func (t *Tools) finder(offered, total int) toolset.Prompt {
 			// These are the words of the person who has picked the prompt.
 			lines = append(append(lines, foreign.Quote(args["query"])...), foreign.Line{})
 			for _, f := range out.Rows {
-				lines = append(lines, foreign.Own("- ").Name(f.C1+" "+f.C2+" "+f.C3).Own(": ").Name(f.Description))
+				lines = append(lines, foreign.Own("- ").Name(f.C1+" "+f.C2+" "+f.C3).Own(": ").Prose(f.Description))
 			}
 			if len(out.Rows) == 0 {
 				lines = append(lines, foreign.Own("No prompt matches; use the tool search with other words."))
@@ -190,13 +190,13 @@ func (t *Tools) read(ctx context.Context, agent string, id command.ID) (string, 
 	}
 	lines := []foreign.Line{foreign.Own("# ").Name(id.String()), {}}
 	if c.Description != "" {
-		lines = append(lines, foreign.Own("Description: ").Name(line(c.Description)), foreign.Line{})
+		lines = append(lines, foreign.Own("Description: ").Prose(line(c.Description)), foreign.Line{})
 	}
 	if c.Usage != "" {
-		lines = append(lines, foreign.Own("- usage: ").Name(line(c.Usage)))
+		lines = append(lines, foreign.Own("- usage: ").Prose(line(c.Usage)))
 	}
 	for _, v := range c.UV {
-		lines = append(lines, foreign.Own("- ").Name("uv-"+line(v.Name)).Own(": ").Name(line(v.Description)))
+		lines = append(lines, foreign.Own("- ").Name("uv-"+line(v.Name)).Own(": ").Prose(line(v.Description)))
 	}
 	for _, list := range []struct {
 		name   foreign.Line

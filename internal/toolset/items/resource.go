@@ -81,7 +81,7 @@ func (t *Tools) readItem(ctx context.Context, values map[string]string) (string,
 // markdown writes an item. Text of people appears as foreign text: a description cannot end itself
 // and continue as somebody else's comment.
 func markdown(it *item.Item) string {
-	lines := []foreign.Line{foreign.Own("# #").Int(int(it.ID)).Own(" ").Name(it.Title), {}}
+	lines := []foreign.Line{foreign.Own("# #").Int(int(it.ID)).Own(" ").Prose(it.Title), {}}
 	fact := func(name foreign.Line, value string) {
 		if value != "" {
 			lines = append(lines, name.Name(value))

@@ -85,14 +85,14 @@ func (p present) changed(was section) []foreign.Line {
 	var lines []foreign.Line
 	if p.Unknown != was.Unknown {
 		if p.Unknown != "" {
-			lines = append(lines, foreign.Own("now unknown: ").Name(p.Unknown))
+			lines = append(lines, foreign.Own("now unknown: ").Prose(p.Unknown))
 		} else {
 			lines = append(lines, foreign.Own("known again"))
 		}
 	}
 	if p.Empty != "" {
 		if p.Empty != was.Empty {
-			lines = append(lines, foreign.Own("now empty: ").Name(p.Empty))
+			lines = append(lines, foreign.Own("now empty: ").Prose(p.Empty))
 		}
 		return lines
 	}
@@ -103,10 +103,10 @@ func (p present) changed(was section) []foreign.Line {
 func (p present) full(c projectcontext.Context) []foreign.Line {
 	lines := wording.Lines(p.from.Content, c.At)
 	if p.Empty != "" {
-		lines = append(lines, foreign.Own("empty: ").Name(p.Empty))
+		lines = append(lines, foreign.Own("empty: ").Prose(p.Empty))
 	}
 	if p.Unknown != "" {
-		lines = append(lines, foreign.Own("now unknown: ").Name(p.Unknown))
+		lines = append(lines, foreign.Own("now unknown: ").Prose(p.Unknown))
 	}
 	return lines
 }

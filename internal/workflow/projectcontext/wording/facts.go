@@ -169,7 +169,7 @@ func pullFacts(key string, b projectcontext.LinkedBranch) []Fact {
 		facts = append(facts, Fact{Key: key + " " + id, Line: number.Add(line)})
 	}
 	for _, text := range status.Summary.Blockers {
-		add("blocked "+text, foreign.Own(" blocked: ").Name(text))
+		add("blocked "+text, foreign.Own(" blocked: ").Prose(text))
 	}
 	for _, c := range failing(status) {
 		add("check "+c.Name, foreign.Own(" check ").Add(checkLine(c)))

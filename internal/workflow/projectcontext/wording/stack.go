@@ -41,7 +41,7 @@ func stackLines(s projectcontext.Stack, now time.Time, scale int) []foreign.Line
 }
 
 // note returns a line with a note about the repository.
-func note(text string) foreign.Line { return foreign.Own("Note: ").Name(text) }
+func note(text string) foreign.Line { return foreign.Own("Note: ").Prose(text) }
 
 const missing = "  (no longer in git)"
 
@@ -153,7 +153,7 @@ func linked(b projectcontext.LinkedBranch, now time.Time, scale int, shared []re
 		return lines
 	}
 	for _, blocker := range status.Summary.Blockers {
-		lines = append(lines, foreign.Own("  blocked: ").Name(blocker))
+		lines = append(lines, foreign.Own("  blocked: ").Prose(blocker))
 	}
 	if scale == 1 {
 		return lines
@@ -208,7 +208,7 @@ func threadLine(t pullrequest.Thread) foreign.Line {
 	if t.Line > 0 {
 		line = line.Own(" line ").Int(t.Line)
 	}
-	return line.Own(": ").Name(cleantext.Cut(cleantext.Line(t.Text), maxThread))
+	return line.Own(": ").Prose(cleantext.Cut(cleantext.Line(t.Text), maxThread))
 }
 
 // Issue returns the known facts about an issue, with their source and age.
@@ -235,15 +235,15 @@ func known[T any](f fact.Fact[T], word func(T) foreign.Line, now time.Time) fore
 
 // unknown returns why a fact is not known.
 func unknown[T any](f fact.Fact[T]) foreign.Line {
-	line := foreign.Own("not known: ").Name(f.Why())
+	line := foreign.Own("not known: ").Prose(f.Why())
 	if f.Hint != "" {
-		line = line.Own(". ").Name(strings.ReplaceAll(f.Hint, "`", "'"))
+		line = line.Own(". ").Prose(f.Hint)
 	}
 	return line
 }
 
 func issue(i jira.Issue) foreign.Line {
-	line := foreign.Name(i.Summary).Own(", ").Name(i.Status)
+	line := foreign.Prose(i.Summary).Own(", ").Name(i.Status)
 	if i.Assignee != "" {
 		line = line.Own(", assigned to ").Name(i.Assignee)
 	}
@@ -252,7 +252,7 @@ func issue(i jira.Issue) foreign.Line {
 
 func pullRequest(s pullrequest.Status) foreign.Line {
 	pr := s.PullRequest
-	line := foreign.Name(pr.Title).Own(" ").By(pr.Author, foreign.StandingOf(pr.AuthorAssociation)).Own(", ")
+	line := foreign.Prose(pr.Title).Own(" ").By(pr.Author, foreign.StandingOf(pr.AuthorAssociation)).Own(", ")
 	switch {
 	case pr.Merged:
 		line = line.Own("merged")

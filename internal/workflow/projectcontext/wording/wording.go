@@ -140,7 +140,7 @@ func projectFacts(p projectcontext.Project, now time.Time) []Fact {
 func adds(a projectcontext.Adds) foreign.Line {
 	line := foreign.Own("Adds to ").Name(a.Base).Own(": ").Count(a.Commits, "commit").Own(", ")
 	if a.Files == nil {
-		return line.Own("files not known: ").Name(a.Unavailable)
+		return line.Own("files not known: ").Prose(a.Unavailable)
 	}
 	return line.Count(len(a.Files), "file").Own(",").Add(lineCount(sum(a.Files))).Own(" lines")
 }
@@ -238,7 +238,7 @@ const maxStoreWarnings = 2
 func storeWarnings(w projectcontext.WorkItems) []foreign.Line {
 	var all []foreign.Line
 	for _, warning := range w.Warnings[:min(len(w.Warnings), maxStoreWarnings)] {
-		all = append(all, foreign.Own("warning: ").Name(warning.File).Own(" ").Name(warning.Reason))
+		all = append(all, foreign.Own("warning: ").Name(warning.File).Own(" ").Prose(warning.Reason))
 	}
 	return all
 }
@@ -260,7 +260,7 @@ func heldLine(w projectcontext.WorkItems, it *item.Summary) foreign.Line {
 }
 
 func itemLine(it *item.Summary) foreign.Line {
-	line := foreign.Own("#").Int(int(it.ID)).Own(" ").Name(it.Title).Own(" [").Name(it.Status).Own("]")
+	line := foreign.Own("#").Int(int(it.ID)).Own(" ").Prose(it.Title).Own(" [").Name(it.Status).Own("]")
 	if it.Assignee != "" {
 		line = line.Own(" ").Name(it.Assignee)
 	}
@@ -369,7 +369,7 @@ func containers(c projectcontext.Containers, now time.Time) []foreign.Line {
 			line = line.Own(" (not of this project)")
 		}
 		if one.LogErr != nil {
-			lines = append(lines, line.Own("; log not known: ").Name(one.LogErr.Error()))
+			lines = append(lines, line.Own("; log not known: ").Prose(one.LogErr.Error()))
 			continue
 		}
 		printed := foreign.Quote(one.Log)
@@ -399,7 +399,7 @@ func recipes(list projectcontext.Recipes) []foreign.Line {
 func recipeLine(r recipe.Recipe) foreign.Line {
 	line := foreign.Name(r.Usage())
 	if r.Doc != "" {
-		line = line.Own("  # ").Name(cleantext.Cut(r.Doc, 80))
+		line = line.Own("  # ").Prose(cleantext.Cut(r.Doc, 80))
 	}
 	return line
 }
@@ -422,7 +422,7 @@ func commits(list projectcontext.Commits, now time.Time) []foreign.Line {
 }
 
 func commitLine(c git.Commit) foreign.Line {
-	return foreign.Name(c.Hash).Own(" ").Name(cleantext.Cut(c.Subject, 100))
+	return foreign.Name(c.Hash).Own(" ").Prose(cleantext.Cut(c.Subject, 100))
 }
 
 const (
