@@ -26,15 +26,22 @@ func Without(env xec.Env, dirs ...string) xec.Env {
 	if !set {
 		return env
 	}
-	p := projects{users: usersOwn(env)}
+	p := projects{users: usersOwn(env), seen: map[string]bool{}}
 	for i, dir := range dirs {
+		if dir != "" {
+			dir = filepath.Clean(dir)
+		}
 		if dir != "" && !slices.Contains(dirs[:i], dir) {
 			p.add(dir)
 		}
 	}
 	entries := filepath.SplitList(path)
 	kept := slices.DeleteFunc(slices.Clone(entries), func(entry string) bool {
-		return filepath.IsAbs(entry) && (p.contain(entry) || p.contain(real(entry)))
+		if entry = filepath.Clean(entry); !filepath.IsAbs(entry) || slices.Contains(p.users, entry) {
+			return false
+		}
+		target := real(entry)
+		return p.contain(target) || target != entry && p.contain(entry)
 	})
 	if len(kept) == len(entries) {
 		return env
@@ -50,6 +57,7 @@ type projects struct {
 	dirs, roots []string
 	// repositories are the directories that the worktrees of a repository share.
 	repositories []string
+	seen         map[string]bool // whether a directory belongs to one of the repositories
 }
 
 // usersOwn returns the home directory, and the places where programs are installed for everybody.
@@ -98,12 +106,21 @@ func (p *projects) contain(entry string) bool {
 	if len(p.repositories) == 0 {
 		return false
 	}
-	for at := entry; p.foreign(at); at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); !regular.Absent(err) && slices.Contains(p.repositories, gitlink.Repository(at)) {
-			return true
-		}
+	return p.tracked(entry)
+}
+
+// tracked reports whether a directory lies in a worktree of one of the repositories.
+func (p *projects) tracked(dir string) bool {
+	if !p.foreign(dir) {
+		return false
 	}
-	return false
+	in, known := p.seen[dir]
+	if !known {
+		_, err := os.Lstat(filepath.Join(dir, ".git"))
+		in = !regular.Absent(err) && slices.Contains(p.repositories, gitlink.Repository(dir)) || p.tracked(filepath.Dir(dir))
+		p.seen[dir] = in
+	}
+	return in
 }
 
 // owner returns the directory of the project whose programs an entry of PATH has, "" if its form does
@@ -119,10 +136,13 @@ func owner(entry string) string {
 	return ""
 }
 
-// within reports whether a path is dir, or below it.
+// within reports whether a clean path is dir, or below it.
 func within(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
+	if os.PathSeparator == '\\' { // the file system ignores case
+		path, dir = strings.ToLower(path), strings.ToLower(dir)
+	}
+	rest, ok := strings.CutPrefix(path, dir)
+	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || dir != "" && os.IsPathSeparator(dir[len(dir)-1]))
 }
 
 // real returns a path without links, as far as it exists: the rest can appear later.
