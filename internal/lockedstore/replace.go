@@ -201,8 +201,9 @@ func replace(f Foreign, root *os.Root, name string, before, after []byte) (err e
 		return err
 	}
 	mode := fs.FileMode(0o600)
-	if info, err := root.Stat(name); err == nil {
-		mode = info.Mode().Perm()
+	old, err := root.Stat(name)
+	if err == nil {
+		mode = old.Mode().Perm()
 	}
 	file, lock, err := temporary(root)
 	if err != nil {
@@ -232,6 +233,9 @@ func replace(f Foreign, root *os.Root, name string, before, after []byte) (err e
 	}
 	if err != nil {
 		return err
+	}
+	if old != nil {
+		inherit(file, old)
 	}
 	if err := file.Chmod(mode); err != nil { // not before: a reader of the half-written file must not be able to read it
 		return err

@@ -85,12 +85,12 @@ func (s *Store) Change(ctx context.Context, change func(*Tx) error) error {
 	}
 	root, err := s.dir.OpenToWrite()
 	if err != nil {
-		return fmt.Errorf("open the directory: %w", rooted.WithoutPath(err))
+		return fmt.Errorf("open the directory: %w", regular.WithOwner(rooted.WithoutPath(err), s.dir.Path()))
 	}
 	defer root.Close()
 	unlock, err := s.acquire(waiting, root)
 	if err != nil {
-		return err
+		return regular.WithOwner(err, filepath.Join(s.dir.Path(), filepath.FromSlash(s.lock)))
 	}
 	defer unlock()
 
@@ -138,7 +138,7 @@ func (s *Store) prepare(root *os.Root) error {
 		if err := rooted.CheckWrite(root, s.lock); err != nil {
 			return fmt.Errorf("lock %q: %w", s.lock, err)
 		}
-		if err := root.MkdirAll(path.Dir(s.lock), 0o777); err != nil {
+		if err := makeDirs(root, path.Dir(s.lock)); err != nil {
 			return fmt.Errorf("create a directory for the lock: %w", rooted.WithoutPath(err))
 		}
 		// Only here, below the root: the locking function opens it by its path.
@@ -149,6 +149,9 @@ func (s *Store) prepare(root *os.Root) error {
 		file, err := root.OpenFile(s.lock, os.O_CREATE|os.O_RDONLY, mode)
 		if err != nil {
 			return fmt.Errorf("lock %q: %w", s.lock, rooted.WithoutPath(err))
+		}
+		if dir, err := root.Stat(path.Dir(s.lock)); err == nil {
+			inherit(file, dir)
 		}
 		_ = file.Close()
 	case err != nil:
@@ -161,6 +164,24 @@ func (s *Store) prepare(root *os.Root) error {
 		}
 	}
 	return nil
+}
+
+// makeDirs creates a directory, unless it exists, and those above it. Each has the owner of the one above.
+func makeDirs(root *os.Root, name string) error {
+	err := root.Mkdir(name, 0o777)
+	if errors.Is(err, fs.ErrNotExist) && path.Dir(name) != name {
+		if err := makeDirs(root, path.Dir(name)); err != nil {
+			return err
+		}
+		err = root.Mkdir(name, 0o777)
+	}
+	if err == nil {
+		inheritDir(root, name)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil // what is not a directory fails later
+	}
+	return err
 }
 
 // lockMode returns the permissions of a lock file in a directory. A user who can open a lock file can

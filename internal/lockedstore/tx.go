@@ -114,6 +114,15 @@ func (tx *Tx) stage(name string, f File) error {
 	if err == nil {
 		_, err = file.Write(f.Data)
 	}
+	if !f.Private { // a token of root's server stays root's
+		from := old
+		if from == nil {
+			from, _ = tx.root.Stat(path.Dir(f.Name)) // Write has put its files in it before, or fails
+		}
+		if from != nil {
+			inherit(file, from)
+		}
+	}
 	if err == nil && old != nil && !f.Private {
 		err = file.Chmod(old.Mode().Perm())
 	}
@@ -211,6 +220,7 @@ func (tx *Tx) MakeDir(name string) error {
 	if err != nil {
 		return fmt.Errorf("create directory %q: %w", name, rooted.WithoutPath(err))
 	}
+	inheritDir(tx.root, name)
 	tx.unsynced[path.Dir(name)] = true
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/yamlfile"
 )
@@ -194,7 +195,7 @@ func (f *File[T]) get() (content[T], error) {
 	case errors.Is(err, rooted.ErrOutside):
 		return content[T]{}, fmt.Errorf("%s cannot be used: it is a symbolic link that points outside the repository; replace the link with a file", f.name)
 	case err != nil:
-		return content[T]{}, fmt.Errorf("%s cannot be used: %w", f.name, err)
+		return content[T]{}, fmt.Errorf("%s cannot be used: %w", f.name, regular.WithOwner(err, f.name))
 	}
 	return c, nil
 }
