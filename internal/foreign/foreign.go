@@ -83,7 +83,7 @@ func (l Line) Own(text constant) Line { return l.with(part{text: string(text)}) 
 // Name adds a name.
 func (l Line) Name(text string) Line { return l.with(part{text: Spell(text), name: true}) }
 
-// Prose adds words, such as a title, whose exact characters are no handle. Apostrophes replace
+// Prose adds words, such as a title, which nobody has to copy exactly. Apostrophes replace
 // backticks, which a name spells as JSON.
 func (l Line) Prose(text string) Line { return l.Name(strings.ReplaceAll(text, "`", "'")) }
 

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-
-	"github.com/copse-dev/copse/internal/xec"
 )
 
 // program returns the path of just. One in the project does not count, although its recipes find the
@@ -14,7 +12,7 @@ import (
 func (j *Justfile) program() (string, error) {
 	path, err := j.names().LookPath("just")
 	if err != nil {
-		skipped, _ := xec.Env(j.env).LookPath("just")
+		skipped, _ := j.env.LookPath("just")
 		return "", j.explain(err, skipped)
 	}
 	return binary(path), nil
