@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/xec"
 )
 
 // program returns the path of just. One in the project does not count, although its recipes find the
