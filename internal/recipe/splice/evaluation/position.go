@@ -126,7 +126,7 @@ func (s *script) arguments(name string, p programs.Program, args []*syntax.Word,
 func (at *position) runs(name, text string) bool {
 	inner := path.Base(text)
 	switch {
-	case strings.HasPrefix(at.option, "--") && programs.TakesCommand(at.option):
+	case strings.HasPrefix(at.option, "--") && programs.TakesCommand(at.option) && !slices.Contains(at.program.Options, at.option):
 		return true
 	case !at.operand(text):
 		return false

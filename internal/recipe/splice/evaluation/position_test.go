@@ -33,7 +33,7 @@ func TestPositions(t *testing.T) {
 		"git -C X log --grep=\"a $1\" -e X": false, "git switch -c X && git grep -e \"a|$1\"": false, "git diff --exit-code \"$1^\"": false, "gh pr create --title \"a $1\" --body \"b $1\"": false, "gh run view X": false,
 		"curl -d \"{\\\"a\\\": \\\"$1\\\"}\" 'http://a/?b='X": false, "rg -e \"a|$1\" .": false, "find . -name \"*$1*\" -exec rm {} +": false, "fd -e X": false,
 		"mkdir -p \"a b/$1 (c)\" && cp X \"a b\"": false, "logger \"a $1\"": false, "jq -c --arg a X '.[$a]' b": false, "date -d \"$1 days ago\"": false, "cat <<E | tee \"a $1\"\n$1\nE": false,
-		"sudo tee \"a $1\"": false, "sudo -u root tee a <<< X": false, "while read -r l; do tool \"$l\"; done <<< X": false, "echo X | kubectl apply -f -": false,
+		"sudo tee \"a $1\"": false, "sudo -u root tee a <<< X": false, "while read -r l; do tool \"$l\"; done <<< X": false, "echo X | kubectl apply -f -": false, "podman save X | podman load; docker import - a < X": false, "podman save X | podman run -i a": true, "echo X | docker build -": true,
 		// Usual recipes.
 		"ffmpeg -i X \"${1%.*}.gif\" && tool \"${1##*/}\" \"${1//:/-}\"": false, "tool \"${1//:/;}\"": true, "tool \"${1:-a b}\"": true,
 		"a=(\"$@\"); if [[ ${#a[@]} -eq 0 ]]; then a=(.); fi; tool \"${a[@]}\"": false, "a=X; (( a + ${#a} ))": true,
@@ -44,6 +44,7 @@ func TestPositions(t *testing.T) {
 		"export $(grep -v '^#' .env | xargs); tool X": false, "export $(jq '.env + env' a)": true, "export $(env)": true,
 		"typst watch X; gh run watch X; npm run script X": false, "cargo watch -- X": true, "sudo watch X": true, "nix develop -c watch X": true, "watch X": true,
 		"node --test X": false, "node --test -e X": true, "latexmk -pdf -pvc X; yt-dlp -x X": false, "codex exec \"a $1\"": true, "codex exec X; opencode run X": false,
+		"cargo nextest run --run-ignored all -E X": false, "cargo nextest run --run-ignored all sh -c X": true, "cargo a --run all -E X": true, "tool --run-ignored all -E X": true,
 		"git ls-files | xargs grep -n X": false, "find . -name X -print0 | xargs -0 rm -f": false, "fd X | xargs -I {} -n 1 cp {} b": false, "echo X | xargs": false,
 		"ps | grep X | awk '{print $2}' | xargs kill -9": false, "git ls-files | xargs tool X": false, "fd X | xargs tool": true, "fd X | xargs sed -i s/a/b/": true, "fd X | xargs git rm": true,
 		"fd X | xargs -I{} sh -c 'rm {}'": true, "fd a | xargs -n 1 X": true, "fd a | xargs X": true, "fd X | xargs sudo rm": true, "fd X | xargs $a": true, "fd a | xargs ssh X": true,

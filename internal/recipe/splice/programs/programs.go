@@ -119,7 +119,7 @@ func Lookup(name, subcommand string) Program {
 	case "find", "fd", "fdfind":
 		return Program{Texts: true, Finds: true, letters: "ceE"}
 	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose", "buildah":
-		return Program{Input: subcommand == "login", letters: "e", Options: []string{
+		return Program{Input: slices.Contains([]string{"login", "load", "import"}, subcommand), letters: "e", Options: []string{
 			"-e", "--env", "--build-arg", "-l", "--label", "-t", "--tag", "-v", "--volume", "--mount", "-f", "--filter", "--format", "--name", "-w", "--workdir", "-p", "--publish",
 		}}
 	case "kubectl", "oc":
@@ -127,7 +127,7 @@ func Lookup(name, subcommand string) Program {
 	case "go":
 		return Program{Options: []string{"-run", "-bench", "-fuzz", "-skip", "-tags"}}
 	case "cargo":
-		return Program{Options: []string{"-E", "--filter-expr"}}
+		return Program{Options: []string{"-E", "--filter-expr", "--run-ignored"}}
 	case "jq":
 		return Program{Input: true, letters: "ceE"}
 	case "pytest":
