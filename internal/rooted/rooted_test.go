@@ -198,7 +198,7 @@ func TestCheckWrite(t *testing.T) {
 	}
 	for name, want := range map[string]error{
 		".": nil, "a.txt": nil, "new/file": nil, "dir/up": nil, "inner/deep/c.txt": nil, "abs-dir/new": nil, "all/new": nil, ".gitignore": nil,
-		".git": rooted.ErrGitDirectory, ".git/hooks/x": rooted.ErrGitDirectory, "new/.GIT/x": rooted.ErrGitDirectory, "sub/git~1/x": rooted.ErrGitDirectory,
+		".git": rooted.ErrGitDirectory, ".git/hooks/x": rooted.ErrGitDirectory, "new/.GIT/x": rooted.ErrGitDirectory, "sub/git~1/x": rooted.ErrGitDirectory, ".git .:x/y": rooted.ErrGitDirectory, ".git ::$INDEX_ALLOCATION/x": rooted.ErrGitDirectory,
 		"to-git/x": rooted.ErrGitDirectory, "to-config": rooted.ErrGitDirectory, "to-new/x": rooted.ErrGitDirectory, "all/.git/x": rooted.ErrGitDirectory,
 		"bare": rooted.ErrGitDirectory, "to-bare/config": rooted.ErrGitDirectory, "linked/x": rooted.ErrGitDirectory, "through/x": rooted.ErrGitDirectory,
 		"all/all/to-git": rooted.ErrGitDirectory, "abs-git/config": rooted.ErrGitDirectory, "../x": rooted.ErrOutside,

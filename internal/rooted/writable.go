@@ -53,8 +53,8 @@ func (r *Root) isGit(dir string) bool {
 // NamesGit reports whether a part of a name is .git. Some file systems have other names for it, too.
 func NamesGit(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
+		part, _, _ = strings.Cut(part, ":") // a stream of the file
 		part = strings.TrimRight(part, ". ")
-		part, _, _ = strings.Cut(part, ":")
 		if strings.EqualFold(cleantext.Line(part), ".git") || strings.EqualFold(part, "git~1") {
 			return true
 		}
