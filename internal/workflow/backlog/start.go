@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/claim"
+	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/regular"
 )
@@ -103,8 +105,13 @@ func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o S
 		if s.Parent != "" { // git records a name, which the commit alone does not have
 			s.Command = append(s.Command, revision(ctx, repo, s.Parent))
 		}
+		from := s.Parent
 		if exists {
+			from = s.Branch
 			s.Command = []string{"git", "worktree", "add", s.Worktree, s.Branch}
+		}
+		if err := b.found(ctx, repo, id, from); err != nil {
+			return Start{}, err
 		}
 	case exists:
 		s.Command = []string{"git", "switch", s.Branch}
@@ -112,6 +119,56 @@ func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o S
 		s.Command = []string{"git", "switch", "-c", s.Branch}
 	}
 	return s, nil
+}
+
+// directory is a backend that keeps the items in a directory.
+type directory interface {
+	Path() (string, error)
+}
+
+// found returns a [*NotInCommitError] if a new worktree of a branch would have a store of its own
+// without an item. "" is the current commit.
+func (b *Backlog) found(ctx context.Context, repo *git.Repo, id item.ID, branch string) error {
+	files, ok := b.backend.(directory)
+	if !ok {
+		return nil
+	}
+	store, err := files.Path()
+	if err != nil {
+		return err
+	}
+	name, err := filepath.Rel(repo.Root(), store)
+	if err != nil || !filepath.IsLocal(name) {
+		return nil //nolint:nilerr // a store outside the worktree is that of all worktrees
+	}
+	commit := "HEAD"
+	if branch != "" {
+		commit = "refs/heads/" + branch
+	}
+	name = filepath.ToSlash(name)
+	has := func(file string) bool {
+		out, failed := repo.Program().Run(ctx, "--literal-pathspecs", "ls-tree", "-z", "--name-only", "--full-tree", commit, "--", file)
+		err = errors.Join(err, failed)
+		return len(out) > 0
+	}
+	if ok := has(path.Join(name, layout.Item(id))) || mainRoot(repo) == repo.Root() && !has(name); ok || err != nil {
+		return err
+	}
+	return &NotInCommitError{ID: id, Branch: branch, Store: name}
+}
+
+// NotInCommitError reports that a new worktree would not have an item, as its commit has another
+// version of the store.
+type NotInCommitError struct {
+	ID item.ID
+	// Branch is the branch of the worktree, or the one it starts on; "" is the current commit.
+	Branch string
+	// Store is the path of the store in the worktree.
+	Store string
+}
+
+func (e *NotInCommitError) Error() string {
+	return fmt.Sprintf("%s does not have work item #%d, so the new worktree would not have it", cmp.Or(cleantext.Line(e.Branch), "the current commit"), e.ID)
 }
 
 // ErrNoCommit reports that a worktree needs a commit, and the current branch has none.
@@ -228,25 +285,8 @@ const inProgress = "in-progress"
 // agent of the context if it is assigned to nobody, and sets it in progress if it is in the first
 // status.
 func (b *Backlog) Begin(ctx context.Context, repo *git.Repo, s Start) error {
-	it, err := b.backend.Item(ctx, s.ID)
-	if err != nil {
-		return err
-	}
-	config, err := b.backend.Config(ctx)
-	if err != nil {
-		return err
-	}
-	p := item.Patch{Branch: &s.Branch}
-	if s.Worktree != "" {
-		p.Worktree = &s.Worktree
-	}
-	if by := claim.AgentOf(ctx).Name; it.Assignee == "" && by != "" {
-		p.Assignee = &by
-	}
-	if it.Status == config.Statuses[0] && slices.Contains(config.Statuses, inProgress) {
-		p.Status = new(inProgress)
-	}
-	if _, err := config.Check(p); err != nil { // before git changes anything
+	p, err := b.begun(ctx, s)
+	if err != nil { // before git changes anything
 		return err
 	}
 	if err := repo.Writable("refs/heads/" + s.Branch); err != nil {
@@ -260,8 +300,43 @@ func (b *Backlog) Begin(ctx context.Context, repo *git.Repo, s Start) error {
 	if _, err := repo.Program().Run(ctx, s.Command[1:]...); err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(s.Command[:2], " "), err)
 	}
-	if _, err := b.backend.Update(ctx, it.ID, p); err != nil {
+	if _, err := b.backend.Update(ctx, s.ID, p); err != nil {
 		return errors.Join(fmt.Errorf("the branch %s was created, but the item was not linked", s.Branch), err)
 	}
 	return nil
+}
+
+// Record records the start of work on an item as [Backlog.Begin] does, but runs nothing. It is for
+// the items of a new worktree with a store of its own.
+func (b *Backlog) Record(ctx context.Context, s Start) error {
+	p, err := b.begun(ctx, s)
+	if err != nil {
+		return err
+	}
+	_, err = b.backend.Update(ctx, s.ID, p)
+	return err
+}
+
+// begun returns the change of an item by the start of work on it.
+func (b *Backlog) begun(ctx context.Context, s Start) (item.Patch, error) {
+	it, err := b.backend.Item(ctx, s.ID)
+	if err != nil {
+		return item.Patch{}, err
+	}
+	config, err := b.backend.Config(ctx)
+	if err != nil {
+		return item.Patch{}, err
+	}
+	p := item.Patch{Branch: &s.Branch}
+	if s.Worktree != "" {
+		p.Worktree = &s.Worktree
+	}
+	if by := claim.AgentOf(ctx).Name; it.Assignee == "" && by != "" {
+		p.Assignee = &by
+	}
+	if it.Status == config.Statuses[0] && slices.Contains(config.Statuses, inProgress) {
+		p.Status = new(inProgress)
+	}
+	_, err = config.Check(p)
+	return p, err
 }

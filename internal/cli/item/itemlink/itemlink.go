@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/claim"
+	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
@@ -124,7 +125,8 @@ in this worktree, or in a new one with --worktree. With --run, also run the comm
 
 The claim is like that of "claim". An assistant in the worktree can use it: it can take the item
 over, finish it, and release it. A linked item keeps its branch. No hook or filter of the
-repository runs. The command fails if another agent holds the item.`,
+repository runs. The command fails if another agent holds the item, or if the new worktree would
+not have it, because .tic is committed without it.`,
 		Example: fmt.Sprintf("  %[1]s start 3\n  %[1]s start 3 --worktree --run", c.Program),
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 	}
@@ -156,6 +158,9 @@ repository runs. The command fails if another agent holds the item.`,
 			done.Claim = backlog.ClaimOf(got.Claim)
 			c.NoteClaim(got)
 			c.Env.Notef("note: claimed until %s", got.Claim.Expires.UTC().Format(time.RFC3339))
+			if err := c.recordThere(ctx, s, plan); err != nil {
+				c.Env.Notef("warning: the items of the new worktree do not have the new state: %v; there, run `%s start %d --run`", err, c.Program, plan.ID)
+			}
 			if err := c.recordParent(ctx, ws, plan); err != nil {
 				c.Env.Notef("warning: the parent of %s is not recorded: %v; run `%s`", plan.Branch, err, cleantext.Command("copse", "branch", "parent", plan.Branch, plan.Parent))
 			}
@@ -231,6 +236,13 @@ func (c cli) explainStart(ctx context.Context, err error) error {
 			return itemcmd.Explained(err, fmt.Sprintf("to work on it there, run `%s`", cleantext.Command("cd", by.Worktree)))
 		}
 	}
+	if missing, ok := errors.AsType[*backlog.NotInCommitError](err); ok {
+		commit := "commit " + cleantext.Line(missing.Store)
+		if missing.Branch != "" {
+			commit += " to that branch"
+		}
+		return fmt.Errorf("%w; %s first, or run `%s --shared` to share the items with all worktrees", err, commit, c.InitCommand)
+	}
 	if taken, ok := errors.AsType[*backlog.CheckedOutError](err); ok && !taken.InThisWorktree {
 		return fmt.Errorf("%w; run `%s`", err, cleantext.Command("cd", taken.Path))
 	} else if ok {
@@ -240,6 +252,36 @@ func (c cli) explainStart(ctx context.Context, err error) error {
 		return fmt.Errorf("%w; choose another branch with --branch, or, if it is an old worktree, run `%s`", err, cleantext.Command("git", "worktree", "remove", taken.Path))
 	}
 	return err
+}
+
+// recordThere records a start in the new worktree if that has a store of its own. Both versions of
+// the item have the same time, so that git can merge them.
+func (c cli) recordThere(ctx context.Context, s storage.Store, plan backlog.Start) error {
+	here, ok := s.(*local.Store)
+	if !ok || plan.Worktree == "" {
+		return nil
+	}
+	it, err := s.Item(ctx, plan.ID)
+	if err != nil {
+		return err
+	}
+	env := c.Env
+	env.Dir = plan.Worktree
+	if at, err := time.Parse(time.RFC3339, it.Updated); err == nil {
+		env.Now = func() time.Time { return at }
+	}
+	there := full.Find(ctx, env, "").FilesOfItems()
+	defer there.Close()
+	if place, err := there.Path(); err != nil || sameAs(here, place) {
+		return err
+	}
+	return backlog.New(there).Record(claim.WithAgent(ctx, plan.Worker(claim.AgentOf(ctx))), plan)
+}
+
+// sameAs reports whether a store is at a path.
+func sameAs(s *local.Store, path string) bool {
+	own, err := s.Path()
+	return err == nil && own == path
 }
 
 // recordParent tracks a new branch with its parent if copse tracks the branches of the repository.
