@@ -66,3 +66,16 @@ func constant(x syntax.ArithmExpr) bool {
 	lit := w.Lit()
 	return lit == "@" || lit == "*" || lit != "" && strings.Trim(lit, "0123456789") == ""
 }
+
+// qualifier examines what the parser leaves as text: a qualifier of a pattern of zsh, such as (e:…:), can
+// be a command.
+func (s *script) qualifier(n *syntax.Lit) {
+	if s.shell != "zsh" || !strings.HasPrefix(n.Value, "(") {
+		return
+	}
+	if text, err := s.parser().Document(strings.NewReader(n.Value)); err == nil {
+		s.content(text)
+	} else {
+		s.evaluates(s.origins.all, evaluated)
+	}
+}

@@ -194,6 +194,8 @@ func (s *script) node(n syntax.Node, around []syntax.Node) {
 		if n.Index != nil && !constant(n.Index) {
 			s.arithmetic(n)
 		}
+	case *syntax.Lit:
+		s.qualifier(n)
 	case *syntax.CoprocClause:
 		s.content(n)
 	case *syntax.Redirect:

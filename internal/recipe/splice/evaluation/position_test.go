@@ -133,6 +133,20 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// zsh runs commands in the qualifiers of a pattern.
+func TestQualifiers(t *testing.T) {
+	t.Parallel()
+	for script, evaluates := range map[string]bool{
+		"ls *(e:$1:)": true, "ls *.txt(#qe:\"$1\":)": true, "for f in *(e:'touch $1':); do :; done": true,
+		"ls *(.)": false, "ls *(om[1,3]) \"$1\"": false, "echo \"(e:$1:)\"": false, "ls *(e:'test -x a':); tool \"$1\"": false,
+	} {
+		from := evaluation.Script{Text: script, Shell: "zsh", Positional: true}
+		if _, variables := from.Evaluates(nil); (variables != "") != evaluates {
+			t.Errorf("%s: %q, want a reason: %v", script, variables, evaluates)
+		}
+	}
+}
+
 // Builtins of zsh and ksh evaluate numbers as arithmetic expressions.
 func TestOtherShells(t *testing.T) {
 	t.Parallel()
