@@ -40,7 +40,7 @@ clean:
 
 ignore:
   #!/usr/bin/env bash
-  trap 'echo still here' INT
+  trap 'printf "still here"' INT
   echo $$ >pid; mkfifo wait; exec 3<>wait; echo begun; while :; do read -u 3; done
 `
 
@@ -208,7 +208,7 @@ func TestTaskInATerminalEnds(t *testing.T) {
 			d.presses("\x03")
 			d.shows("still here")
 			d.presses("\x03")
-		}, 1, "copse task run: ignore: canceled"},
+		}, 1, "\ncopse task run: ignore: canceled"},
 		"ended":    {"clean", signals(syscall.SIGTERM), 1, "cleaned"},
 		"hung up":  {"clean", signals(syscall.SIGHUP), 1, "cleaned"},
 		"killed":   {"ignore", signals(syscall.SIGKILL), -1, "begun"},

@@ -162,10 +162,14 @@ the task --timeout or --yes, put -- before TASK.`,
 			if env.Linger != nil {
 				env.Linger(running.StopTimeout)
 			}
+			out := &screen{w: secret.Raw(env.Stdout), person: terminal.Of(env.Stdin, secret.Raw(env.Stdout))}
 			done, err := project.Run(cmd.Context(), recipe.Call{
 				Name: args[0], Args: slices.Clone(args[1:]), Timeout: timeout, Confirmed: yes, Person: true, Client: "copse task run",
-				Terminal: terminal.Of(env.Stdin, secret.Raw(env.Stdout)),
-			}, noError{secret.Raw(env.Stdout)})
+				Terminal: out.person,
+			}, out)
+			if err != nil || done.Problem != "" {
+				out.endLine()
+			}
 			if e, ok := errors.AsType[*failure.Error](err); ok {
 				words := failure.Words{StopTask: "`copse task stop ID`"}
 				return fmt.Errorf("%s. %s", e.Message(words), strings.TrimSuffix(e.Hint(words), "."))
@@ -211,10 +215,25 @@ func misplaced(cmd *cobra.Command, task string, args []string) error {
 	return nil
 }
 
-// noError ignores write errors after the reader has gone, so the task continues.
-type noError struct{ w io.Writer }
+// screen is what shows the output of a task. It ignores write errors after the reader has gone, so the
+// task continues.
+type screen struct {
+	w      io.Writer
+	person *terminal.Person // nil in a pipe
+	last   byte
+}
 
-func (n noError) Write(p []byte) (int, error) {
-	_, _ = n.w.Write(p)
+func (s *screen) Write(p []byte) (int, error) {
+	if len(p) > 0 {
+		s.last = p[len(p)-1]
+	}
+	_, _ = s.w.Write(p)
 	return len(p), nil
+}
+
+// endLine makes the messages of copse begin a line of the terminal.
+func (s *screen) endLine() {
+	if s.person != nil && s.last != 0 && s.last != '\n' {
+		_, _ = s.Write([]byte("\n"))
+	}
 }
