@@ -41,6 +41,26 @@ func TestHeadBroken(t *testing.T) {
 	}
 }
 
+// A repository whose files have moved to another place is not a damaged one.
+func TestHeadMoved(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir := g.Init()
+	g.Commit(dir, "one")
+	r := discover(t, g, dir)
+	g.Run(dir, "init", "-q", "--separate-git-dir", filepath.Join(filepath.Dir(dir), "moved"))
+	_, err := r.Refs().Head(t.Context())
+	if broken, ok := errors.AsType[*git.BrokenError](err); !ok || broken.Remedy != "if the change is yours, start copse again" {
+		t.Errorf("got %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Refs().Head(t.Context()); !errors.Is(err, git.ErrNotRepository) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // One Repo sees every change, in the main worktree and in a linked one, in
 // either format of refs, and after a change of the format.
 func TestChangesAreSeen(t *testing.T) {

@@ -1,9 +1,7 @@
 package git
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -17,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/git/refstore"
 	"github.com/copse-dev/copse/internal/git/reftable"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -143,7 +142,12 @@ func unlessGone[T any](r *Repo, answer func() (T, error)) (T, error) {
 
 func (r *Repo) gone() error {
 	for _, path := range []string{filepath.Join(r.at.GitDir, "HEAD"), r.at.Root} {
-		if _, err := os.Lstat(path); path != "" && errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(path); path != "" && regular.Absent(err) {
+			if info, err := os.Lstat(r.at.GitDir); err == nil && !info.IsDir() {
+				if err := r.at.Unchanged(); err != nil {
+					return err // git has moved its directory, and a file leads there
+				}
+			}
 			return fmt.Errorf("read git repository: %w: %q no longer exists", ErrNotRepository, path)
 		}
 	}
