@@ -115,6 +115,16 @@ func (r *recipe) environment() map[string]bool {
 // exports reports whether a parameter is in the environment.
 func (r *recipe) exports(parameter bool) bool { return parameter || r.module.Settings.Export }
 
+// exported returns the names of the assignments that just puts into the environment.
+func (m *module) exported() (names []string) {
+	for name, a := range m.Assignments {
+		if a.Export || m.Settings.Export {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // uses reports whether lines can use a parameter, inserted or as a variable.
 func (r *recipe) uses(lines [][]any) bool {
 	return r.positional() || len(r.environment()) > 0 || slices.ContainsFunc(lines, func(line []any) bool { return len(r.mentioned(line)) > 0 })

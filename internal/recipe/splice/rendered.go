@@ -65,7 +65,7 @@ func (r *recipe) scripts(lines [][]any) (scripts []evaluation.Script, fits bool)
 			return nil, false
 		}
 		scripts = append(scripts, evaluation.Script{
-			Text: text.to.String(), Shell: r.shellName(), Exported: r.environment(), Positional: r.positional(),
+			Text: text.to.String(), Shell: r.shellName(), Exported: r.environment(), Inherited: r.module.exported(), Positional: r.positional(),
 		})
 	}
 	return scripts, true

@@ -30,7 +30,8 @@ type Recipes map[string]map[string]string
 // module is the relevant part of a dump.
 type module struct {
 	Assignments map[string]struct {
-		Value any `json:"value"`
+		Value  any  `json:"value"`
+		Export bool `json:"export"`
 	} `json:"assignments"`
 	Modules  map[string]*module `json:"modules"`
 	Recipes  map[string]*recipe `json:"recipes"`

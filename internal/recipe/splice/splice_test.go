@@ -126,7 +126,8 @@ func TestSplice(t *testing.T) {
 		{"[script('bash')]\nr $x:\n  cat <<< \"$x\" > a.txt\n  perl - \"$x\" <<< 'print 1'", false},
 		{"set positional-arguments\nr x:\n  @git log --grep=\"a $1\" -1 || true\n  @ls -- \"$1\" \"a/$1.b\" || env A=\"$1\" ls \"$HOME\" \"$1\" || true", false},
 		{"r x:\n  @ls {{ if x == '' { '' } else if x == 'a' { '-l ' + quote(x) } else { quote(x) } }} {{quote('a/' + x)}} {{quote(f'{{x}}.b')}} {{quote(x / 'b')}} || true", false},
-		{"r $x:\n  @echo a\n  @awk '{ print ENVIRON[\"x\"] }' justfile\n  @just s\ns:\n  @echo b", false},
+		{"r $x:\n  @echo a\n  @awk '{ print ENVIRON[\"x\"] }' justfile", false},
+		{"r $x:\n  @echo a\n  @just s\ns:\n  @echo b", true},
 		{"set positional-arguments\nset shell := ['/usr/bin/env', 'bash', '-c']\nr x:\n  @echo \"a $1\"", false},
 		{"[script]\nr $x:\n  echo \"a $x\"", false},
 		{"set positional-arguments\nr x:\n  @make -s all || true\n  @echo \"$1\" | sort && printf '[x] %s' \"$1\"", false},
@@ -418,6 +419,15 @@ func TestNotADump(t *testing.T) {
 		"dependencies":[{"recipe":"gone","arguments":[["variable","z"]]}]}}}`), nil)
 	if err != nil || len(found["a"]) != 2 {
 		t.Error(fmt.Sprint(found, err))
+	}
+}
+
+// An assignment that is exported stays in the environment if a recipe assigns a parameter to it.
+func TestInherited(t *testing.T) {
+	t.Parallel()
+	found := write(t, "export A := 'a'\nB := 'b'\na x:\n  A={{quote(x)}}; make\nb x:\n  B={{quote(x)}}; make\nc $V:\n  @{{just_executable()}} a b\n").analyze()
+	if len(found["a"]) != 1 || len(found["b"]) != 0 || len(found["c"]) != 1 {
+		t.Errorf("got %v", found)
 	}
 }
 

@@ -1,4 +1,5 @@
-// Package calls reads the arguments of interpreters: which of them is the program, and where it comes from.
+// Package calls reads the arguments of commands: which of them is the program of an interpreter and where it
+// comes from, and where a value is only data.
 package calls
 
 import (

@@ -35,7 +35,7 @@ func (s *script) named(text string) {
 			continue
 		}
 		s.evaluates(s.variable(name), evaluated)
-		if s.origins.lettered[name] || s.origins.exported[name] {
+		if s.origins.lettered[name] || s.from.Exported[name] {
 			s.evaluates(s.origins.all, evaluated)
 		}
 	}
@@ -70,7 +70,7 @@ func constant(x syntax.ArithmExpr) bool {
 // qualifier examines what the parser leaves as text: a qualifier of a pattern of zsh, such as (e:…:), can
 // be a command.
 func (s *script) qualifier(n *syntax.Lit) {
-	if s.shell != "zsh" || !strings.HasPrefix(n.Value, "(") {
+	if s.from.Shell != "zsh" || !strings.HasPrefix(n.Value, "(") {
 		return
 	}
 	if text, err := s.parser().Document(strings.NewReader(n.Value)); err == nil {

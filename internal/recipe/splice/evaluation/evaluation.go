@@ -11,6 +11,8 @@
 package evaluation
 
 import (
+	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -26,6 +28,8 @@ const (
 	evaluated = "the recipe passes it to a command that can evaluate it, such as eval, an arithmetic expression, declare, xargs, or an interpreter; pass it to a plain command"
 	composed  = "the recipe passes it to a program that can evaluate it: inside a longer text, without quotation marks, after an option such as -c or --exec, or as the command to run; " +
 		"pass it as a word of its own"
+	inherited = "make, just, or a script that the recipe runs has it in its environment, and can evaluate it; " +
+		"pass it as an argument without exporting it (by \"$\" before its name, \"set export\", or export), or run that program with env -u NAME before it"
 	ReadAgain = "the recipe passes it to just, eval, or sh -c, which can read it as code again"
 	Unparsed  = "copse cannot parse the recipe's script, so it does not know what quote() protects"
 )
@@ -38,22 +42,31 @@ const Value = words.Value
 const (
 	MaxScript  = 32 << 10
 	MaxNesting = 1000
+
+	maxDepth     = 4   // of the constant scripts of shells in each other
+	maxExported  = 100 // parameters in the environment
+	maxArguments = 500 // of a command; each can be the name of a program
 )
 
 // Script is the text of a script with inserted values, and what else gives it the values of parameters.
 type Script struct {
 	Text  string
 	Shell string // its name, such as bash
-	// Exported are the parameters in the environment.
-	Exported map[string]bool
+	// Exported are the parameters in the environment, and Inherited the names of other variables in it.
+	Exported  map[string]bool
+	Inherited []string
 	// Positional means that the script reads them as "$1".
 	Positional bool
+
+	depth int // number of scripts of which it is a part
 }
 
 // script is what is known about a script.
 type script struct {
-	shell     string
-	files     []*syntax.File // the script, and those inside its constants
+	from      Script
+	exported  variables             // those in the environment of all programs
+	called    map[*syntax.Word]bool // the names of the programs that are examined
+	files     []*syntax.File        // the script, and those inside its constants
 	functions map[string]bool
 	aliases   map[string]bool // the names of aliases for other commands
 	origins   origins
@@ -61,7 +74,6 @@ type script struct {
 	// for variables.
 	inserted, variables string
 	other               bool              // the shell is neither POSIX sh nor bash
-	exports             bool              // parameters are in the environment, or variables that contain them
 	texts               map[string]string // those of here-documents that the script writes into files
 	// given is what the script's functions can read from their input.
 	given   contents
@@ -92,11 +104,11 @@ func (from Script) Evaluates(written Files) (inserted, variables string) {
 // parse returns a script with its functions and variables, and no file if it is too long, or not a script.
 func (from Script) parse(written Files) (*script, *syntax.File) {
 	text := from.Text
-	if len(text) > MaxScript || strings.Count(text, "(")+strings.Count(text, "{")+strings.Count(text, "[")+strings.Count(text, "`") > MaxNesting {
+	if from.depth > maxDepth || len(from.Exported) > maxExported || len(text) > MaxScript || strings.Count(text, "(")+strings.Count(text, "{")+strings.Count(text, "[")+strings.Count(text, "`") > MaxNesting {
 		return nil, nil
 	}
 	s := &script{
-		shell: from.Shell, written: written, functions: map[string]bool{}, exports: len(from.Exported) > 0,
+		from: from, written: written, functions: map[string]bool{}, exported: variables{}, called: map[*syntax.Word]bool{},
 		other: !slices.Contains([]string{"sh", "bash", "dash", "ash"}, from.Shell),
 	}
 	file, err := s.parser().Parse(strings.NewReader(text), "")
@@ -114,14 +126,15 @@ func (from Script) parse(written Files) (*script, *syntax.File) {
 		}
 		return true
 	})
-	s.begin(from)
+	s.begin()
 	s.files = append([]*syntax.File{file}, s.nested(file)...)
 	s.trace()
+	s.exports(slices.Collect(maps.Keys(from.Exported)))
+	for _, name := range slices.Concat(usual, from.Inherited) {
+		s.exported.add(name, s.origins.names[name])
+	}
 	for _, file := range s.files {
-		syntax.Walk(file, func(n syntax.Node) bool {
-			s.exports = s.exports || s.export(n)
-			return !s.exports
-		})
+		walk(file, func(n syntax.Node, _ []syntax.Node) { s.export(n) })
 	}
 	return s, file
 }
@@ -146,9 +159,9 @@ func (s *script) aliased(n *syntax.CallExpr) map[string]bool {
 func (s *script) parser() *syntax.Parser {
 	variant := syntax.LangBash
 	switch {
-	case s.shell == "zsh":
+	case s.from.Shell == "zsh":
 		variant = syntax.LangZsh
-	case strings.HasSuffix(s.shell, "ksh"):
+	case strings.HasSuffix(s.from.Shell, "ksh"):
 		variant = syntax.LangMirBSDKorn
 	}
 	return syntax.NewParser(syntax.Variant(variant))
@@ -203,7 +216,9 @@ func (s *script) node(n syntax.Node, around []syntax.Node) {
 			s.element(n.N.Value)
 		}
 	case *syntax.CallExpr:
-		if len(n.Args) > 0 {
+		if len(n.Args) > maxArguments {
+			s.evaluates(s.origins.all, Unparsed)
+		} else if len(n.Args) > 0 {
 			s.call(n.Args, around)
 		}
 	}
@@ -261,6 +276,10 @@ func (s *script) declaration(n *syntax.DeclClause) {
 
 // call examines a command with its arguments.
 func (s *script) call(command []*syntax.Word, around []syntax.Node) {
+	if s.called[command[0]] {
+		return
+	}
+	s.called[command[0]] = true
 	name, literal := words.Text(command[0])
 	if s.editor(command[0]) {
 		name, literal = "vi", true
@@ -279,15 +298,10 @@ func (s *script) call(command []*syntax.Word, around []syntax.Node) {
 		s.evaluator(command, around)
 		if programs.Includes(base) {
 			s.evaluates(s.anyFile(), evaluated)
-			if call, ok := around[len(around)-1].(*syntax.CallExpr); ok {
-				for _, assign := range call.Assigns {
-					s.content(assign)
-				}
-			}
 		}
 		s.elements(args)
-		if s.exports && programs.Evaluates(base) && slices.ContainsFunc(args, expands) {
-			s.evaluates(s.origins.all, evaluated)
+		if programs.Includes(base) || s.aliases[base] || !literal && s.command(command[0]) || programs.Evaluates(base) && slices.ContainsFunc(args, words.Expands) {
+			s.evaluates(s.environment(around).all(), inherited)
 		}
 	case programs.Interprets(base):
 		s.interpreter(base, args, around)
@@ -308,14 +322,9 @@ func (s *script) call(command []*syntax.Word, around []syntax.Node) {
 	}
 	if strings.Contains(name, "/") {
 		s.evaluates(s.file(command[0]), evaluated)
-		s.runs(programs.Begins(s.texts[base]), s.texts[base], s.holds(nodes(args)...), evaluated)
+		interpreter := cmp.Or(programs.Begins(s.texts[base]), "sh")
+		s.runs(interpreter, interpreter, s.texts[base], s.holds(nodes(args)...), around)
 	}
-}
-
-// expands reports whether a word is a constant with a dollar sign, for a program that expands it.
-func expands(w *syntax.Word) bool {
-	text, literal := words.Text(w)
-	return literal && strings.Contains(text, "$")
 }
 
 // evaluator examines the input of an evaluator, and the files that its arguments name.
@@ -327,28 +336,31 @@ func (s *script) evaluator(args []*syntax.Word, around []syntax.Node) {
 }
 
 // nested returns the scripts among the arguments of commands such as trap, which the shell parses again,
-// and those in here-documents for a shell.
+// and those that it reads from files whose texts are in here-documents. It remembers such texts.
 func (s *script) nested(file *syntax.File) (files []*syntax.File) {
 	walk(file, func(n syntax.Node, around []syntax.Node) {
 		call, ok := n.(*syntax.CallExpr)
 		if !ok || len(call.Args) == 0 {
 			return
 		}
-		scripts := s.documented(call, around)
-		if programs.Builtin(call.Args[0].Lit()) {
+		s.documented(around)
+		var scripts []string
+		if name := call.Args[0].Lit(); programs.Builtin(name) {
 			for _, arg := range call.Args[1:] {
-				if text, literal := words.Text(arg); literal {
+				if text, literal := words.Text(arg); name == "." || name == "source" {
+					scripts = append(scripts, s.texts[path.Base(text)])
+					delete(s.texts, path.Base(text)) // it can contain itself
+				} else if literal {
 					scripts = append(scripts, text)
 				}
 			}
 		}
 		for _, text := range scripts {
-			if !strings.Contains(text, "$") {
-				continue
-			}
 			inner, err := s.parser().Parse(strings.NewReader(text), "")
 			if err != nil {
-				s.evaluates(s.origins.all, evaluated)
+				if strings.Contains(text, "$") {
+					s.evaluates(s.origins.all, evaluated)
+				}
 				continue
 			}
 			files = append(append(files, inner), s.nested(inner)...)

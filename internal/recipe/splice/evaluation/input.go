@@ -184,28 +184,19 @@ func (s *script) write(out contents, around []syntax.Node, names ...*syntax.Word
 	}
 }
 
-// documented returns the scripts of shells among the here-documents of a command, and remembers the
-// texts of the files that it writes.
-func (s *script) documented(call *syntax.CallExpr, around []syntax.Node) (scripts []string) {
+// documented remembers the texts of the files that a command writes from here-documents.
+func (s *script) documented(around []syntax.Node) {
 	text := words.InputText(around)
 	if text == "" {
-		return nil
+		return
 	}
-	shell := slices.ContainsFunc(call.Args, isShell)
 	stmt, _ := around[len(around)-2].(*syntax.Stmt)
 	for _, r := range stmt.Redirs {
-		name, _ := words.Text(r.Word)
-		if !words.Writes(r) {
-			continue
+		if name, _ := words.Text(r.Word); words.Writes(r) {
+			if s.texts == nil {
+				s.texts = map[string]string{}
+			}
+			s.texts[path.Base(name)] += text
 		}
-		if s.texts == nil {
-			s.texts = map[string]string{}
-		}
-		s.texts[path.Base(name)] += text
-		shell = shell || path.Ext(name) == ".sh" || programs.Begins(text) == "sh"
 	}
-	if shell {
-		scripts = append(scripts, text)
-	}
-	return scripts
 }

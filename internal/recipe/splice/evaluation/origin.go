@@ -25,8 +25,7 @@ type origins struct {
 	// all is everything that any text of the script can contain.
 	all contents
 	// names has what each variable can contain, and "@" what "$1" and the like can.
-	names    map[string]contents
-	exported map[string]bool // the parameters in the environment
+	names map[string]contents
 	// lettered are the variables whose value is, or can be, the name of another one.
 	lettered map[string]bool
 	// commands are the variables whose value, or a part of it, is the name of an interpreter or an
@@ -61,7 +60,7 @@ func (s *script) variable(name string) contents {
 		return o.all
 	}
 	c := o.names[name]
-	c.variables = c.variables || o.exported[name]
+	c.variables = c.variables || s.from.Exported[name]
 	return c
 }
 
@@ -99,11 +98,12 @@ func (s *script) expansion(p *syntax.ParamExp) contents {
 }
 
 // begin sets what the variables of a script contain at its start.
-func (s *script) begin(from Script) {
+func (s *script) begin() {
+	from := s.from
 	s.origins = origins{
 		all:      contents{strings.Contains(from.Text, Value), from.Positional || len(from.Exported) > 0},
 		names:    map[string]contents{"@": {variables: from.Positional}},
-		lettered: map[string]bool{}, commands: map[string]bool{}, exported: from.Exported, unclear: s.other,
+		lettered: map[string]bool{}, commands: map[string]bool{}, unclear: s.other,
 	}
 	if len(s.functions) > 0 {
 		s.origins.names["@"] = s.origins.all
@@ -234,12 +234,9 @@ func (s *script) command(n syntax.Node) (is bool) {
 
 // setsByName calls set for the variables whose names are arguments of a builtin command.
 func (s *script) setsByName(n *syntax.CallExpr, set func(string, contents)) {
-	if slices.ContainsFunc(n.Args, isShell) {
-		set("@", s.holds(nodes(n.Args)...)) // of the script in its input
-	}
-	names := constants(n.Args)
+	names := words.Constants(n.Args)
 	if len(names) > 0 && names[0] == "read" && !s.other {
-		names = append(names[:1], constants(words.WithoutPrompt(n.Args[1:]))...)
+		names = append(names[:1], words.Constants(words.WithoutPrompt(n.Args[1:]))...)
 	}
 	if len(names) == 0 {
 		return
@@ -272,18 +269,4 @@ func (s *script) setsByName(n *syntax.CallExpr, set func(string, contents)) {
 		}
 		s.origins.unclear = s.origins.unclear || names[0] == "read" && slices.Contains(names, "")
 	}
-}
-
-// constants returns the texts of words, "" for those that are not constants, without command and builtin.
-func constants(args []*syntax.Word) (texts []string) {
-	for _, arg := range args {
-		text, literal := words.Text(arg)
-		if !literal {
-			text = ""
-		}
-		if len(texts) > 0 || text != "command" && text != "builtin" {
-			texts = append(texts, text)
-		}
-	}
-	return texts
 }

@@ -1,6 +1,7 @@
 package evaluation_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -112,13 +113,19 @@ func TestEnvironment(t *testing.T) {
 		"awk '{ system(\"b\") }' a":        false,
 		"tool \"b $x\"":                    true,
 		"tool \"b ${!y}\"":                 true,
-		"envsubst < a | sh":                true, "jq -nr env.x | sh": true, "su -c 'tool $x'": true, "make b": false, "trap 'tool -c \"$x\"' INT": true,
+		"envsubst < a | sh":                true, "jq -nr env.x | sh": true, "su -c 'tool $x'": true, "make b": true, "trap 'tool -c \"$x\"' INT": true,
 		"printenv x | sh": true,
 		"env | ssh a":     true,
 		"tr '\\0' '\\n' < /proc/self/environ | sh":             true,
 		"awk '{ system(\"b \" ENVIRON[\"x\"]) }' a":            true,
 		"perl -e 'system($ENV{x})'":                            true,
 		"python3 -c 'import os; os.system(os.environ[\"x\"])'": true,
+		"sudo -E make a": true, "make -C b": true, "(cd b && gmake)": true, "bash -c 'make'": true, "nice bash -ec 'cd b; make'": true, "${MAKE:-make} a": true, "m=make; $m a": true,
+		"env -u x make a": false, "env -i A=b make": false, "env make -u x": true, "cargo build; npm run build": false, "task b": true,
+		"bash -c 'echo $((x))'": true, "bash -c 'eval \"$x\"'": true, "sh -euo pipefail -c '[ $x ]'": true, "bash -c 'bash -c \"tool \\\"\\$x b\\\"\"'": true, "timeout 3 bash -c 'ssh a \"b $x\"'": true,
+		"xargs -n1 bash -c 'echo $((x))' <<< a": true, "find . -exec bash -c 'echo $((x))' \\;": true, "bash -c 'python3 -c \"import os; os.system(os.environ[\\\"x\\\"])\"'": true,
+		"bash -c 'tool \"$x\"; echo $((1))'": false, "sh -c 'tool \"b $y\"'": false, "find . -exec sh -c 'tool \"b $1\"' _ {} \\;": false, "zsh -c 'exit $x'": true,
+		"trap '(( x ))' EXIT": true, "trap 'make' EXIT": true,
 		"(( y + x ))":  true,
 		"y=x; (( y ))": true,
 	} {
@@ -143,6 +150,41 @@ func TestQualifiers(t *testing.T) {
 		from := evaluation.Script{Text: script, Shell: "zsh", Positional: true}
 		if _, variables := from.Evaluates(nil); (variables != "") != evaluates {
 			t.Errorf("%s: %q, want a reason: %v", script, variables, evaluates)
+		}
+	}
+}
+
+// A variable is in the environment of the programs for which the script exports it.
+func TestExports(t *testing.T) {
+	t.Parallel()
+	for script, evaluates := range map[string]bool{
+		"V=\"$1\" make": true, "V=X make": true, "export V=\"$1\"; make": true, "export V=X; make": true, "export V; V=\"$1\"; make": true, "command export V; V=\"$1\"; make": true,
+		"set -a; V=\"$1\"; set +a; make": true, "set -euao pipefail; V=X; make": true, "set -o allexport; V=X; make": true, "declare -rx V=\"$1\"; make": true, "f() { local -x V=\"$1\"; make; }; f X": true,
+		"f() { make; }; V=X f": true, "V=X eval make": true, "env V=X make": true, "env \"V=$1\" make": true, "sudo V=X make": true, "docker run -e V=X a make": true, "V=X bash -c make": true,
+		"V=X bash -c 'eval \"$V\"'": true, "env V=X bash -c 'echo $((V))'": true, "export V=X; bash -c 'exec bash -c \"echo \\$((V))\"'": true, "docker run -eV=X a sh -c 'tool \"b $V\"'": true,
+		"USER=\"$1\"; make": true, "for USER in X; do make; done": true, "mapfile -t V <<< X; export V; make": true, "export V=X; cat > t <<'E'\necho $((V))\nE\n./t": true, "x=X; cat > t.sh <<'E'\neval \"$x\"\nE\n. ./t.sh": true,
+		"V=\"$1\"; make": false, "V=X tool; make": false, "V=a make; tool X": false, "readonly V=X; make": false, "declare V=X; make": false, "export -n V; V=X; make": false, "set -- -u; V=X; make": false,
+		"V=X; bash -c 'echo $((V))'": false, "export V=X; bash -c 'tool \"$V\"; make=1'": false, "export V=X; env -u V make": false, "V=X env --unset=V make": false, "export V=X; ssh a 'b $(c)' <<'E'\nmake\nE": true,
+		"trap '(( V ))' INT; V=\"$1\"": true, "trap 'rm -rf \"$t\"' INT; t=X": false, "a=X; bash <<'E'\na=1; echo $((a))\nE": false,
+	} {
+		from := evaluation.Script{Text: strings.ReplaceAll(script, "X", "'"+evaluation.Value+"'"), Shell: "bash", Positional: true}
+		if inserted, variables := from.Evaluates(from.Writes()); (inserted+variables != "") != evaluates {
+			t.Errorf("%s: %q, %q, want a reason: %v", script, inserted, variables, evaluates)
+		}
+	}
+}
+
+// The time for many names of programs in one command, and for scripts in scripts, is limited.
+func TestManyPrograms(t *testing.T) {
+	t.Parallel()
+	documents := "tool \"a $x\"\n"
+	for i := range 12 {
+		documents = fmt.Sprintf("bash <<'E%d'\n%sE%d\n", i, documents, i)
+	}
+	for _, script := range []string{"tool " + strings.Repeat("-a sh ", 200) + "\"$x\"", "tool " + strings.Repeat("-a sh ", 5000) + "\"$x\"", documents} {
+		from := evaluation.Script{Text: script, Shell: "sh", Exported: map[string]bool{"x": true}}
+		if _, variables := from.Evaluates(nil); variables == "" {
+			t.Errorf("%.40s: no reason", script)
 		}
 	}
 }

@@ -14,11 +14,11 @@ var (
 	}
 	// evaluators are programs that evaluate any argument.
 	evaluators = []string{
-		"parallel", "watch", "ssh", "su", "make", "gmake", "just", "script", "expect", "at", "batch", "crontab", "entr", "tmux", "screen",
+		"parallel", "watch", "ssh", "su", "make", "gmake", "bmake", "task", "go-task", "just", "script", "expect", "at", "batch", "crontab", "entr", "tmux", "screen",
 		"split", "hyperfine", "concurrently", "watchexec", "nodemon", "mprocs", "pueue", "ansible", "salt", "fab", "pdsh", "pssh", "parallel-ssh", "clush", "rsh", "plink", "adb", "zmv", "zargs",
 	}
 	// verbs are evaluators whose names are usual commands of other programs.
-	verbs = []string{"watch", "script", "at", "batch", "split", "screen", "expect"}
+	verbs = []string{"watch", "script", "at", "batch", "split", "screen", "expect", "task"}
 	// namers evaluate the names of variables among their arguments, and set variables.
 	namers = []string{"read", "unset", "mapfile", "readarray", "getopts", "wait"}
 	// arithmetic are builtins that evaluate numbers as arithmetic expressions in ksh or zsh.
@@ -56,8 +56,11 @@ func Names(name string) bool { return slices.Contains(namers, name) }
 // Counts reports whether a command of ksh or zsh evaluates numbers among its arguments.
 func Counts(name string) bool { return slices.Contains(arithmetic, name) }
 
-// Includes reports whether a program reads files that neither its arguments nor its input name.
-func Includes(name string) bool { return name == "make" || name == "gmake" || name == "just" }
+// Includes reports whether a program reads files that neither its arguments nor its input name, and inserts
+// variables of its environment into commands.
+func Includes(name string) bool {
+	return slices.Contains([]string{"make", "gmake", "bmake", "task", "go-task", "just"}, name)
+}
 
 // Evaluates reports whether a program evaluates any argument.
 func Evaluates(name string) bool { return slices.Contains(evaluators, name) }

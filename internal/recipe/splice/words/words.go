@@ -211,3 +211,29 @@ func Variable(w *syntax.Word) bool {
 	_, literal := Text(w)
 	return !literal
 }
+
+// Constants returns the texts of words, "" for those that are not Constants, without command and builtin.
+func Constants(args []*syntax.Word) (texts []string) {
+	for _, arg := range args {
+		text, literal := Text(arg)
+		if !literal {
+			text = ""
+		}
+		if len(texts) > 0 || text != "command" && text != "builtin" {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// Names reports whether a word begins as the name of a file does.
+func Names(w *syntax.Word) bool {
+	lead := Lead(w)
+	return lead != "" && lead[0] != '-' && lead[0] != '+' && Single(w) && Plain(w)
+}
+
+// Expands reports whether a word is a constant with a dollar sign, for a program that expands it.
+func Expands(w *syntax.Word) bool {
+	text, literal := Text(w)
+	return literal && strings.Contains(text, "$")
+}
