@@ -64,6 +64,7 @@ func TestProgramOfTheProject(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	own := executable(t, filepath.Join(root, ".venv", "bin", "just"))
+	executable(t, filepath.Join(root, "justfile"))
 	j := New(root, xec.Env{"HOME=" + t.TempDir(), "PATH=" + filepath.Dir(own), "PATHEXT=."}, NewJournal("", root), Options{})
 	if path, err := j.program(); err == nil || runtime.GOOS != "windows" && !strings.Contains(err.Error(), "only in the project, at "+own) {
 		t.Errorf("got %s, %v", path, err)

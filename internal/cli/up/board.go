@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/copse-dev/copse/internal/git/ownpath"
+
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
@@ -41,7 +43,7 @@ that browser until copse up ends.`,
 			if printURL {
 				return output.New(env).Whole(link)
 			}
-			if err := browse(cmd.Context(), env, link); err != nil {
+			if err := browse(cmd.Context(), env, directory(env, repo), link); err != nil {
 				env.Note("No browser found. Open this link within a minute:")
 				return output.New(env).Whole(link)
 			}
@@ -80,11 +82,11 @@ func link(ctx context.Context, env app.Env, repo string, readOnly bool) (string,
 	return client.Board(ctx, dir, readOnly)
 }
 
-// browse opens a link with the program that the system has for it. Other users must not learn the
+// browse opens a link to the page of dir with the program that the system has for it. Other users must not learn the
 // link. They can read the arguments of programs on Linux, where the link is good for processes of
 // this user alone, and on macOS, where the link is not an argument.
-func browse(ctx context.Context, env app.Env, link string) error {
-	c := xec.Command{Name: "xdg-open", Args: []string{link}, Env: xec.Env(env.Environ)}
+func browse(ctx context.Context, env app.Env, dir, link string) error {
+	c := xec.Command{Name: "xdg-open", Args: []string{link}, Env: ownpath.Without(env.Environ, dir)}
 	switch env.GOOS {
 	case "darwin":
 		c.Name, c.Args, c.Stdin = "osascript", nil, []byte("open location \""+link+"\"\n")

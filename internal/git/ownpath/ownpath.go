@@ -17,10 +17,11 @@ import (
 )
 
 // Without returns env without the entries of PATH in the projects of dirs, empty ones of which have no
-// effect. The project of a directory is the directory itself, each repository that contains it, with
-// all worktrees, and each directory above it in whose node_modules/.bin or virtual environment an
-// entry lies. The home directory and the directories of the system's programs belong to the user, and
-// a directory that contains one of them is not a project.
+// effect. The project of a directory is each repository that contains it, with all worktrees; without a
+// repository, each directory that contains it and has a file with which a project begins, such as a
+// justfile; and each directory above it in whose node_modules/.bin or virtual environment an entry lies.
+// The home directory and the directories of the system's programs belong to the user, and a directory
+// that contains one of them is not a project.
 func Without(env xec.Env, dirs ...string) xec.Env {
 	path, set := env.Lookup("PATH")
 	if !set {
@@ -52,8 +53,8 @@ func Without(env xec.Env, dirs ...string) xec.Env {
 // projects are the directories whose programs do not count.
 type projects struct {
 	users []string // directories that belong to the user, or to the system
-	// dirs are the directories asked about, and roots those and the roots of their repositories: both
-	// as given, and without links.
+	// dirs are the directories asked about, as given and without links, and roots those of their
+	// projects.
 	dirs, roots []string
 	// repositories are the directories that the worktrees of a repository share.
 	repositories []string
@@ -77,21 +78,37 @@ func (p *projects) foreign(dir string) bool {
 }
 
 func (p *projects) add(dir string) {
-	for _, name := range []string{dir, real(dir)} {
-		if !p.foreign(real(dir)) {
-			continue
-		}
-		p.dirs, p.roots = append(p.dirs, name), append(p.roots, name)
-	}
-	for at := real(dir); p.foreign(at); at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); regular.Absent(err) {
-			continue
-		}
-		p.roots = append(p.roots, at)
+	target := real(dir)
+	p.dirs = append(p.dirs, dir, target)
+	roots := p.above(target, ".git")
+	for _, at := range roots {
 		if shared := gitlink.Repository(at); shared != "" && !slices.Contains(p.repositories, shared) {
 			p.repositories = append(p.repositories, shared)
 		}
 	}
+	if len(roots) == 0 {
+		roots = p.above(target, ".tic", ".twig", ".copse.yml", "justfile", ".justfile", "package.json", "pyproject.toml", "Makefile", "go.mod", "Cargo.toml")
+	}
+	p.roots = append(p.roots, roots...)
+}
+
+// above returns dir and the directories above it that have one of the names.
+func (p *projects) above(dir string, names ...string) []string {
+	var found []string
+	for ; p.foreign(dir); dir = filepath.Dir(dir) {
+		if marked(dir, names...) {
+			found = append(found, dir)
+		}
+	}
+	return found
+}
+
+// marked reports whether a directory has one of the files with which a project begins.
+func marked(dir string, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return !regular.Absent(err)
+	})
 }
 
 // contain reports whether an entry of PATH lies in one of the projects.
@@ -116,8 +133,7 @@ func (p *projects) tracked(dir string) bool {
 	}
 	in, known := p.seen[dir]
 	if !known {
-		_, err := os.Lstat(filepath.Join(dir, ".git"))
-		in = !regular.Absent(err) && slices.Contains(p.repositories, gitlink.Repository(dir)) || p.tracked(filepath.Dir(dir))
+		in = marked(dir, ".git") && slices.Contains(p.repositories, gitlink.Repository(dir)) || p.tracked(filepath.Dir(dir))
 		p.seen[dir] = in
 	}
 	return in
@@ -130,7 +146,7 @@ func owner(entry string) string {
 	if filepath.Base(entry) == ".bin" && filepath.Base(above) == "node_modules" {
 		return filepath.Dir(above)
 	}
-	if _, err := os.Lstat(filepath.Join(above, "pyvenv.cfg")); !regular.Absent(err) {
+	if marked(above, "pyvenv.cfg") {
 		return filepath.Dir(above)
 	}
 	return ""

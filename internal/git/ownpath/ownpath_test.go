@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,10 @@ func TestWithout(t *testing.T) {
 	}
 	mkdir(t, base, "root/"+bin, "root/docs", "own", "root2", "tools/bin")
 	gittest.Write(t, filepath.Join(base, "root", ".venv", "pyvenv.cfg"), "")
+	gittest.Write(t, filepath.Join(base, "archive", "justfile"), "")
+	gittest.Write(t, filepath.Join(base, "root", "Makefile"), "")
+	gittest.Write(t, filepath.Join(base, "bare", ".venv", "pyvenv.cfg"), "")
+	mkdir(t, base, "archive/docs", "archive/tools", "bare/docs", "bare/.venv/bin")
 	mkdir(t, base, "root/.venv/bin")
 	if err := os.Symlink(filepath.Join(base, "root", bin), filepath.Join(base, "link")); err != nil {
 		t.Fatal(err)
@@ -50,8 +55,8 @@ func TestWithout(t *testing.T) {
 	if err := os.Symlink(base, filepath.Join(base, "own", "alias")); err != nil {
 		t.Fatal(err)
 	}
-	all := []string{"root/" + bin, "root/.venv/bin", "own", "link", "root", "root2", "root/missing", "own/alias/root/missing", "tools/bin"}
-	others := []string{"own", "root2", "tools/bin"}
+	all := []string{"root/" + bin, "root/.venv/bin", "own", "link", "root", "root2", "root/missing", "own/alias/root/missing", "tools/bin", "archive/tools", "bare/.venv/bin", "bare/tools"}
+	others := []string{"own", "root2", "tools/bin", "archive/tools", "bare/.venv/bin", "bare/tools"}
 	for name, tt := range map[string]struct {
 		home, dir string
 		want      []string
@@ -62,9 +67,11 @@ func TestWithout(t *testing.T) {
 		"no home":                         {"", "root", others},
 		"the home is the project":         {"root", "root", all},
 		"the home is in it":               {"root/node_modules", "root", all},
-		"below the top, without git":      {"own", "root/docs", []string{"own", "root", "root2", "root/missing", "own/alias/root/missing", "tools/bin"}},
-		"beside it":                       {"own", "root2", append([]string{"root/" + bin, "root/.venv/bin", "own", "link", "root"}, all[6:]...)},
-		"the directory that has it all":   {"own/alias", "tools", all[:8]},
+		"below the top":                   {"own", "root/docs", others},
+		"a virtual environment alone":     {"own", "bare/docs", slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == "bare/.venv/bin" })},
+		"a project without git":           {"own", "archive/docs", slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == "archive/tools" })},
+		"beside it":                       {"own", "root2", all},
+		"a directory of programs":         {"own", "tools/bin", all},
 		"a directory that does not exist": {"own", "gone", all},
 	} {
 		t.Run(name, func(t *testing.T) {
