@@ -216,6 +216,23 @@ func TestFailover(t *testing.T) {
 	}
 }
 
+// A connection that was made before a failover can only read, and a new one can write.
+func TestConnectionBeforeFailover(t *testing.T) {
+	t.Parallel()
+	server, at := postgrestest.Shared(t)
+	makeProject(t, at, nameOf(t))
+	database := strings.TrimPrefix(strings.Split(at, "?")[0], "postgres://postgres@/")
+	server.Exec(t, database, "create role demoted superuser login; alter role demoted set default_transaction_read_only = on")
+	s := open(t, strings.Replace(at, "postgres://postgres@", "postgres://demoted@", 1), nameOf(t))
+	if _, err := s.Snapshot(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	server.Exec(t, database, "alter role demoted reset all")
+	if _, err := s.Create(t.Context(), item.Draft{Title: "made"}); err != nil {
+		t.Error(err)
+	}
+}
+
 // A role that can only read reads, and is told that it cannot change anything.
 func TestReadOnlyRole(t *testing.T) {
 	t.Parallel()

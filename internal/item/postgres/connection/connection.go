@@ -225,8 +225,13 @@ func (p *Pool) Do(ctx context.Context, do func(ctx context.Context, db *pgxpool.
 func (p *Pool) retry(ctx context.Context, limit time.Duration, do func(ctx context.Context) error) error {
 	const shortest, longest = 5 * time.Millisecond, 500 * time.Millisecond
 	pauses := backoff.Start(shortest, longest)
-	for {
+	for renewed := false; ; {
 		err := Within(ctx, limit, do)
+		if pool := p.InUse(); sqlerror.ReadOnly(err) && !renewed && pool != nil {
+			renewed = true
+			pool.Reset() // they can be connections to a server that was the primary when they were made
+			continue
+		}
 		if err == nil {
 			p.reached.Store(true)
 			return nil

@@ -174,12 +174,17 @@ const (
 const (
 	readOnly    = "25006"
 	noPrivilege = "42501"
+
+	// protocolViolation is also the answer of a pooler that shares connections between statements.
+	protocolViolation = "08P01"
 )
 
 func remedy(code string) string {
 	switch code {
 	case readOnly:
 		return "Nothing was changed. Use the address of the primary server to change items."
+	case protocolViolation:
+		return "Nothing was changed. A pooler must be in session or transaction mode; or use the address of the server itself."
 	case noPrivilege:
 		return "Nothing was changed. Ask the owner of the database for the role that you need."
 	case "28000", "28P01":
@@ -220,7 +225,14 @@ func Passing(err error) bool {
 		"53300": // too many connections
 		return true
 	}
-	return len(answer.Code) == 5 && answer.Code[:2] == "08" // connection exceptions
+	// Connection exceptions, except that of a pooler that has no transactions.
+	return len(answer.Code) == 5 && answer.Code[:2] == "08" && answer.Code != protocolViolation
+}
+
+// ReadOnly reports whether the connection can only read.
+func ReadOnly(err error) bool {
+	answer, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && answer.Code == readOnly
 }
 
 // Conflict reports whether another transaction was in the way.
