@@ -438,6 +438,10 @@ func TestExportedNames(t *testing.T) {
 	if len(found["a"]) != 1 || found["a"]["EDITOR"] == "" || len(found["b"]) != 0 {
 		t.Errorf("got %v", found)
 	}
+	found = write(t, "r $TAR_OPTIONS $RSYNC_RSH $CGO_LDFLAGS $CARGO_TARGET_X_RUNNER $RUSTDOCFLAGS $NPM_CONFIG_SCRIPT_SHELL $_JAVA_OPTIONS $FLAGS $VERSION:\n  @echo a\n").analyze()
+	if len(found["r"]) != 7 {
+		t.Errorf("got %v", found)
+	}
 	found = write(t, "set export\nr GIT_SSH='a' LD_PRELOAD='a' BASH_ENV='a' name='a':\n  @echo a\n").analyze()
 	if len(found["r"]) != 3 || found["r"]["name"] != "" {
 		t.Errorf("got %v", found)

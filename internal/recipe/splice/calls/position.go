@@ -102,3 +102,25 @@ func Setting(begin string) string {
 	begin = strings.TrimSuffix(begin, "=")
 	return begin[strings.LastIndexAny(begin, "-= ,")+1:]
 }
+
+// Command returns the name of the command that xargs runs, and "" if it is not a constant.
+func Command(p programs.Program, args []*syntax.Word) string {
+	at := Position{Program: p, Needs: p.Needs}
+	for _, arg := range args {
+		text, literal := words.Text(arg)
+		switch {
+		case !literal:
+			return ""
+		case at.Operand(text):
+			return text
+		}
+		at.Pass("", text, strings.HasPrefix(text, "-"))
+	}
+	return "echo"
+}
+
+// ReadsData reports whether a word is the name of a program that does not evaluate its input.
+func ReadsData(w *syntax.Word) bool {
+	name, literal := words.Text(w)
+	return literal && programs.Lookup(path.Base(name), "").Input
+}

@@ -57,16 +57,6 @@ func (s *script) elements(args []*syntax.Word) {
 	}
 }
 
-// constant reports whether an index is a number, or all elements.
-func constant(x syntax.ArithmExpr) bool {
-	w, ok := x.(*syntax.Word)
-	if !ok {
-		return false
-	}
-	lit := w.Lit()
-	return lit == "@" || lit == "*" || lit != "" && strings.Trim(lit, "0123456789") == ""
-}
-
 // qualifier examines what the parser leaves as text: a qualifier of a pattern of zsh, such as (e:…:), can
 // be a command.
 func (s *script) qualifier(n *syntax.Lit) {

@@ -199,12 +199,12 @@ func (s *script) node(n syntax.Node, around []syntax.Node) {
 	case *syntax.DeclClause:
 		s.declaration(n)
 	case *syntax.Assign:
-		if n.Index != nil && !constant(n.Index) {
+		if n.Index != nil && !words.Index(n.Index) {
 			s.content(n)
 			s.names(n.Index)
 		}
 	case *syntax.ArrayElem:
-		if n.Index != nil && !constant(n.Index) {
+		if n.Index != nil && !words.Index(n.Index) {
 			s.arithmetic(n)
 		}
 	case *syntax.Lit:
@@ -226,7 +226,7 @@ func (s *script) node(n syntax.Node, around []syntax.Node) {
 
 // parameter examines an expansion, of which some forms evaluate an index, the value, or a name.
 func (s *script) parameter(n *syntax.ParamExp) {
-	if n.Index != nil && !constant(n.Index) || n.Slice != nil && (!constant(n.Slice.Offset) || n.Slice.Length != nil && !constant(n.Slice.Length)) {
+	if n.Index != nil && !words.Index(n.Index) || n.Slice != nil && (!words.Index(n.Slice.Offset) || n.Slice.Length != nil && !words.Index(n.Slice.Length)) {
 		s.arithmetic(n)
 	}
 	if n.Excl || n.Flags != nil || n.GlobSubst != 0 || n.Exp != nil && n.Exp.Op == syntax.OtherParamOps {

@@ -8,6 +8,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/copse-dev/copse/internal/recipe/splice/calls"
 	"github.com/copse-dev/copse/internal/recipe/splice/programs"
 	"github.com/copse-dev/copse/internal/recipe/splice/words"
 )
@@ -15,16 +16,30 @@ import (
 // printers print variables that they do not name.
 var printers = []string{"set", "export", "declare", "typeset", "local", "readonly"}
 
-// mentionsEnvironment reports whether a word is, or names, what prints the environment. A file such as
-// .env does not.
-func mentionsEnvironment(w *syntax.Word) bool {
-	text, _ := words.Text(w)
-	file := strings.HasPrefix(path.Base(text), ".env") && words.Plain(w)
-	return strings.Contains(strings.ToLower(text), "env") && !file
-}
-
-// unknownFile is the name of a file that a variable has.
+// unknownFile is the name of a new file, which only a variable has.
 const unknownFile = "$"
+
+// target returns the name of the file that a word names, without its directory. After an asterisk, it is the end
+// of the name of any file.
+func (s *script) target(w *syntax.Word) string {
+	name, literal := words.Text(w)
+	if literal {
+		return path.Base(strings.TrimPrefix(name, "of="))
+	}
+	tail, fresh := words.Tail(w), true
+	syntax.Walk(w, func(n syntax.Node) bool {
+		if p, ok := n.(*syntax.ParamExp); ok {
+			fresh = fresh && p.Param != nil && s.origins.fresh[p.Param.Value]
+		}
+		return true
+	})
+	if slash := strings.LastIndex(tail, "/"); slash >= 0 && slash < len(tail)-1 {
+		return tail[slash+1:]
+	} else if fresh {
+		return unknownFile
+	}
+	return "*" + strings.TrimSuffix(tail, "/")
+}
 
 // output returns what a node can print, if it is a command, and what it gives to a command, if it is a
 // redirection.
@@ -37,7 +52,7 @@ func (s *script) output(n syntax.Node) (out contents) {
 				if name == "pwd" || name == "dirs" {
 					out.add(s.variable("PWD"))
 				}
-				if s.functions[name] || slices.Contains(printers, path.Base(name)) || slices.ContainsFunc(n.Args, mentionsEnvironment) {
+				if s.functions[name] || slices.Contains(printers, path.Base(name)) || slices.ContainsFunc(n.Args, words.MentionsEnvironment) {
 					out.add(s.origins.all)
 				}
 			}
@@ -90,11 +105,14 @@ func Union(one, other Files) Files {
 	return all
 }
 
-// file returns what the file with the name in a word can contain.
+// file returns what the file with the name in a word can contain. A plain word is a file only if the recipe
+// writes one with just that name.
 func (s *script) file(w *syntax.Word) contents {
 	name, literal := words.Text(w)
 	if !literal {
 		return s.anyFile()
+	} else if !strings.ContainsAny(name, "./*?[") {
+		return s.written[name]
 	}
 	return s.fileNamed(name)
 }
@@ -107,7 +125,13 @@ func (s *script) fileNamed(name string) contents {
 	case strings.HasPrefix(name, "/proc/"):
 		return s.origins.all // it can be the environment
 	}
-	return s.written[path.Base(name)]
+	all := s.written[path.Base(name)]
+	for file, c := range s.written {
+		if end, any := strings.CutPrefix(file, "*"); any && strings.HasSuffix(name, end) {
+			all.add(c)
+		}
+	}
+	return all
 }
 
 // anyFile returns what the files that the recipe writes can contain.
@@ -142,7 +166,7 @@ func (from Script) Writes() Files {
 func copies(args []*syntax.Word) bool {
 	name, _ := words.Text(args[0])
 	if programs.External(path.Base(name)) {
-		name = command(programs.Lookup(path.Base(name), ""), args[1:])
+		name = calls.Command(programs.Lookup(path.Base(name), ""), args[1:])
 	}
 	return slices.Contains([]string{"tee", "sponge", "dd", "cp", "mv", "ln", "install", "sort"}, path.Base(name))
 }
@@ -170,17 +194,14 @@ func (s *script) write(out contents, around []syntax.Node, names ...*syntax.Word
 		}
 	}
 	for _, w := range names {
-		name, literal := words.Text(w)
-		name = strings.TrimPrefix(name, "of=")
-		if !literal {
-			name = unknownFile
-		}
-		if name == "" || name == "." || strings.HasPrefix(name, "-") || strings.HasPrefix(name, "/dev/") || out == (contents{}) {
+		name := s.target(w)
+		text, _ := words.Text(w)
+		if name == "." || strings.HasPrefix(name, "-") || strings.HasPrefix(text, "/dev/") || out == (contents{}) {
 			continue
 		}
-		all := s.written[path.Base(name)]
+		all := s.written[name]
 		all.add(out)
-		s.written[path.Base(name)] = all
+		s.written[name] = all
 	}
 }
 

@@ -31,6 +31,8 @@ type origins struct {
 	// commands are the variables whose value, or a part of it, is the name of an interpreter or an
 	// option that takes a command.
 	commands map[string]bool
+	// fresh are the variables that have the name of a new file, from mktemp, each time.
+	fresh map[string]bool
 	// read means that lettered and commands are complete.
 	read bool
 	// unclear means that any variable can contain anything.
@@ -103,7 +105,7 @@ func (s *script) begin() {
 	s.origins = origins{
 		all:      contents{strings.Contains(from.Text, Value), from.Positional || len(from.Exported) > 0},
 		names:    map[string]contents{"@": {variables: from.Positional}},
-		lettered: map[string]bool{}, commands: map[string]bool{}, unclear: s.other,
+		lettered: map[string]bool{}, commands: map[string]bool{}, fresh: map[string]bool{}, unclear: s.other,
 	}
 	if len(s.functions) > 0 {
 		s.origins.names["@"] = s.origins.all
@@ -188,6 +190,8 @@ func (s *script) letters(name string, value syntax.Node) {
 	if s.origins.read {
 		return
 	}
+	before, again := s.origins.fresh[name]
+	s.origins.fresh[name] = words.Temporary(value) && (before || !again)
 	s.origins.commands[name] = s.origins.commands[name] || s.command(value)
 	syntax.Walk(value, func(n syntax.Node) bool {
 		switch n := n.(type) {

@@ -16,37 +16,15 @@ import (
 // interpreter. It can be one that runs another: then the words after its name are that one's arguments.
 func (s *script) program(name string, args []*syntax.Word, around []syntax.Node) {
 	p := programs.Lookup(name, words.Subcommand(args))
-	data := p.Input || p.Needs > 0 && slices.ContainsFunc(args, readsData)
+	data := p.Input || p.Needs > 0 && slices.ContainsFunc(args, calls.ReadsData)
 	if name == "xargs" { // the input becomes words of the command
-		if data = programs.Lookup(command(p, args), "").Words; !data {
+		if data = programs.Lookup(calls.Command(p, args), "").Words; !data {
 			s.evaluates(s.input(around), evaluated)
 		}
 	}
 	if !s.arguments(name, p, args, around) && !data {
 		s.evaluates(s.input(beforeReading(around)), composed)
 	}
-}
-
-// command returns the name of the command that xargs runs, and "" if it is not a constant.
-func command(p programs.Program, args []*syntax.Word) string {
-	at := calls.Position{Program: p, Needs: p.Needs}
-	for _, arg := range args {
-		text, literal := words.Text(arg)
-		switch {
-		case !literal:
-			return ""
-		case at.Operand(text):
-			return text
-		}
-		at.Pass("", text, strings.HasPrefix(text, "-"))
-	}
-	return "echo"
-}
-
-// readsData reports whether a word is the name of a program that does not evaluate its input.
-func readsData(w *syntax.Word) bool {
-	name, literal := words.Text(w)
-	return literal && programs.Lookup(path.Base(name), "").Input
 }
 
 // beforeReading returns the nodes inside the innermost loop that reads its own input.
@@ -85,6 +63,8 @@ func (s *script) arguments(name string, p programs.Program, args []*syntax.Word,
 			s.evaluates(s.file(arg), evaluated)
 		case name == "env" && calls.Splits(text):
 			s.content(nodes(rest)...) // it splits its value into the first words of the command
+		case name == "cmake" && text == "--":
+			s.content(nodes(rest)...) // the arguments of make
 		case !literal, p.Texts && !p.Finds:
 		case p.Finds && len(rest) > 0 && programs.Finder(text):
 			s.call(rest, around)

@@ -68,6 +68,7 @@ func TestPositions(t *testing.T) {
 		"pssh -H a X": true, "adb shell input text X": true, "scp -S X a b:": true, "tcpdump -z X": true, "sbatch --wrap X": true, "hatch run test \"$@\" && npm run test -- X": false, "command test \"$@\"": true, "builtin test -v X": true,
 		"n=X python3 -c 'import os; os.system(os.environ[\"n\"])'": true, "n=X awk 'BEGIN { system(ENVIRON[\"n\"]) }'": true, "set -a; n=X; perl -e 'system($ENV{n})'": true, "export n; n=X; su -c 'tool $n'": true,
 		"n=X make a": true, "n=a make b; tool X": false, "n=a python3 -c 'import os; os.system(os.environ[\"n\"])'; tool X": false, "export n=1; ssh a 'b $n'; tool X": false,
+		"cmake --build b -- X": true, "cmake --build b --target X": false, "cargo run --config X": true, "cargo b --config=X": true, "task b V=X": true, "sbt X": true, "pm2 start X": true,
 		"hyperfine X": true, "uv run env -S X": true, "cmake -E env X": true, "git config core.editor X": true, "git config --global alias.a X": true, "git clone --config core.pager=X a": true,
 		"fzf --preview X": true, "rsync --rsync-path X a": true, "man -P X a": true, "java -a:OnError=X b": true, "npm pkg set scripts.a=X": true, "npx -- \"$@\"": true, "docker exec web env X": true,
 		// The values of options that take a command.

@@ -24,6 +24,8 @@ type Program struct {
 	// letters are options that do not take a command although their letter is c, e, E, or x, and commands
 	// are others that do.
 	letters, commands string
+	// settings are options that can set a command although their name does not say so.
+	settings []string
 	// valued are options that have a value before that command, if they are not the usual ones.
 	valued []string
 }
@@ -127,7 +129,7 @@ func Lookup(name, subcommand string) Program {
 	case "go":
 		return Program{Options: []string{"-run", "-bench", "-fuzz", "-skip", "-tags"}}
 	case "cargo":
-		return Program{Options: []string{"-E", "--filter-expr", "--run-ignored"}}
+		return Program{Options: []string{"-E", "--filter-expr", "--run-ignored"}, settings: []string{"--config"}}
 	case "jq":
 		return Program{Input: true, letters: "ceE"}
 	case "pytest":
@@ -205,6 +207,9 @@ func (p Program) Valued(option string) bool {
 // TakesCommand reports whether the value of an option is, or can be, a command. The value can be attached
 // to the option.
 func (p Program) TakesCommand(option string, attached bool) bool {
+	if slices.Contains(p.settings, option) {
+		return true
+	}
 	letters := strings.TrimPrefix(option, "-")
 	if letters == "" || strings.HasPrefix(letters, "-") || len(letters) > 3 {
 		return TakesCommand(option)

@@ -15,7 +15,7 @@ var (
 	// evaluators are programs that evaluate any argument.
 	evaluators = []string{
 		"parallel", "watch", "ssh", "su", "make", "gmake", "bmake", "task", "go-task", "just", "script", "expect", "at", "batch", "crontab", "entr", "tmux", "screen",
-		"split", "hyperfine", "concurrently", "watchexec", "nodemon", "mprocs", "pueue", "ansible", "salt", "fab", "pdsh", "pssh", "parallel-ssh", "clush", "rsh", "plink", "adb", "zmv", "zargs",
+		"split", "hyperfine", "concurrently", "watchexec", "nodemon", "mprocs", "pueue", "ansible", "salt", "fab", "pdsh", "pssh", "parallel-ssh", "sbt", "pm2", "clush", "rsh", "plink", "adb", "zmv", "zargs",
 	}
 	// verbs are evaluators whose names are usual commands of other programs.
 	verbs = []string{"watch", "script", "at", "batch", "split", "screen", "expect", "task"}
@@ -30,14 +30,16 @@ var (
 	special = []string{
 		"PS0", "PS1", "PS2", "PS3", "PS4", "BASH_ENV", "ENV", "SHELL", "LESSOPEN", "LESSCLOSE", "BROWSER", "IFS", "PATH", "VISUAL", "ZDOTDIR", "HOME", "XDG_CONFIG_HOME",
 		"PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "NODE_OPTIONS", "NODE_PATH", "PERL5OPT", "PERL5LIB", "PERL5DB", "RUBYOPT", "RUBYLIB", "MAKEFLAGS",
-		"JAVA_TOOL_OPTIONS", "CLASSPATH", "GOFLAGS", "RUSTC", "RUSTC_WRAPPER", "RUSTFLAGS", "CC", "CXX", "LD",
+		"MAKEFILES", "GNUMAKEFLAGS",
+		"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "JAVA_OPTS", "MAVEN_OPTS", "GRADLE_OPTS", "SBT_OPTS", "CLASSPATH", "GOFLAGS", "CC", "CXX", "LD", "AR", "CPP",
+		"TAR_OPTIONS", "FZF_DEFAULT_OPTS", "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTHONBREAKPOINT", "VIMINIT", "EXINIT", "LESS", "SHELLOPTS", "BASHOPTS", "GCONV_PATH", "OPENSSL_CONF", "RUBYSHELL",
 		// The shells evaluate these as numbers.
 		"RANDOM", "SECONDS", "OPTIND", "HISTCMD", "HISTSIZE", "SAVEHIST", "COLUMNS", "LINES", "SHLVL", "UID", "EUID", "GID", "EGID", "ERRNO", "KEYTIMEOUT", "MAILCHECK", "LISTMAX",
 		"LOGCHECK", "TMOUT", "BAUD", "FUNCNEST",
 	}
 	// specialBeginnings and specialEnds are those of more such variables.
-	specialBeginnings = []string{"LD_", "DYLD_", "GIT_"}
-	specialEnds       = []string{"EDITOR", "PAGER", "_COMMAND", "ASKPASS"}
+	specialBeginnings = []string{"LD_", "DYLD_", "GIT_", "RUSTC", "NPM_CONFIG_", "npm_config_", "LUA_INIT"}
+	specialEnds       = []string{"EDITOR", "PAGER", "_COMMAND", "ASKPASS", "_RSH", "_SSH", "_WRAPPER", "_RUNNER", "_LINKER", "_LAUNCHER", "RUSTC", "RUSTDOC", "RUSTFLAGS", "RUSTDOCFLAGS", "CFLAGS", "CPPFLAGS", "CXXFLAGS", "LDFLAGS"}
 )
 
 // Special reports whether programs or shells evaluate, or run, the value of the variable with a name.

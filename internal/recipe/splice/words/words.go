@@ -2,6 +2,7 @@
 package words
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -81,6 +82,36 @@ func Lead(w *syntax.Word) string {
 		return !ended
 	})
 	return b.String()
+}
+
+// Tail returns the constant text at the end of a word.
+func Tail(w *syntax.Word) (tail string) {
+	syntax.Walk(w, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Lit:
+			tail += n.Value
+		case *syntax.SglQuoted:
+			tail += n.Value
+		case *syntax.ParamExp, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
+			tail = ""
+			return false
+		}
+		return true
+	})
+	if at := strings.LastIndex(tail, Value); at >= 0 {
+		tail = tail[at+len(Value):]
+	}
+	return tail
+}
+
+// Temporary reports whether a text is the name of a new file, from mktemp.
+func Temporary(n syntax.Node) (is bool) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		call, ok := n.(*syntax.CallExpr)
+		is = is || ok && len(call.Args) > 0 && call.Args[0].Lit() == "mktemp"
+		return true
+	})
+	return is
 }
 
 // Plain reports whether the constant texts in a word have only characters that nothing evaluates.
@@ -236,4 +267,22 @@ func Names(w *syntax.Word) bool {
 func Expands(w *syntax.Word) bool {
 	text, literal := Text(w)
 	return literal && strings.Contains(text, "$")
+}
+
+// MentionsEnvironment reports whether a word is, or names, what prints the environment. A file such as
+// .env does not.
+func MentionsEnvironment(w *syntax.Word) bool {
+	text, _ := Text(w)
+	file := strings.HasPrefix(path.Base(text), ".env") && Plain(w)
+	return strings.Contains(strings.ToLower(text), "env") && !file
+}
+
+// Index reports whether an index is a number, or all elements.
+func Index(x syntax.ArithmExpr) bool {
+	w, ok := x.(*syntax.Word)
+	if !ok {
+		return false
+	}
+	lit := w.Lit()
+	return lit == "@" || lit == "*" || lit != "" && strings.Trim(lit, "0123456789") == ""
 }
