@@ -206,6 +206,10 @@ var unaskedPlaces = map[string]string{
 	"a .git that cannot be read leads to no repository that copse uses": `
 		git/gitlink Repository
 	`,
+	"it describes an error, or ends with it": `
+		regular WithOwner
+		xec/terminal pass
+	`,
 	"a path that cannot be resolved is compared as it is written": `
 		git/ownpath real
 	`,
