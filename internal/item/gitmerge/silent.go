@@ -183,13 +183,13 @@ func (r *Repo) mergeOf(ctx context.Context, hashes, names []string) (*Merge, err
 	}, nil
 }
 
-// Vanished returns the merges since a commit, the oldest first, after which a file of an item is
+// Vanished calls do with the merges since a commit, the oldest first, after which a file of an item is
 // missing or has another item, and no other file has the item: merges by git, commits that git
 // copied, and reverts. It omits merges and copies that a person has committed after a stop.
-func (r *Repo) Vanished(ctx context.Context, since string) ([]*Merge, error) {
+func (r *Repo) Vanished(ctx context.Context, since string, do func(*Merge) error) error {
 	known, err := r.commits(ctx, "HEAD", since)
 	if err != nil || known[0] == "" || known[0] == known[1] {
-		return nil, err
+		return err
 	}
 	args := []string{"--literal-pathspecs", "log", "-z", "-m", "--raw", "--no-abbrev", "--full-history", "--no-renames", "--no-show-signature",
 		"--format=%x00%H %P%x00", "--max-count=" + strconv.Itoa(maxCommits), "--reverse", "HEAD"}
@@ -198,7 +198,7 @@ func (r *Repo) Vanished(ctx context.Context, since string) ([]*Merge, error) {
 	}
 	out, err := r.run(ctx, append(args, "--", r.prefix+merge.ItemsDir, r.prefix+merge.TrashDir)...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	changes := parseChanges(out)
 	var hashes []string
@@ -207,21 +207,20 @@ func (r *Repo) Vanished(ctx context.Context, since string) ([]*Merge, error) {
 	}
 	created, err := r.births().Created(ctx, unique(hashes))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	changes = slices.DeleteFunc(changes, func(c *rawChange) bool { return !c.loses(created) })
 	if len(changes) == 0 {
-		return nil, nil
+		return nil
 	}
 	actions, err := r.actions(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	reverts, err := r.reverts(ctx, known[1])
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var found []*Merge
 	last := ""
 	for _, c := range changes {
 		of, reverted := reverts[c.commit[0]]
@@ -239,13 +238,16 @@ func (r *Repo) Vanished(ctx context.Context, since string) ([]*Merge, error) {
 			m, err = r.copiedAs(ctx, c.commit[0], c.commit[1])
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if m != nil {
-			found = append(found, m)
+		if m == nil {
+			continue
+		}
+		if err := do(m); err != nil { // one at a time: each has all files of the store
+			return err
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // isByHand reports whether git's reflog shows that a person made a commit, including one in a merge

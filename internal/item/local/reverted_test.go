@@ -87,6 +87,26 @@ func TestRevertedItems(t *testing.T) {
 	}
 }
 
+// An item that several reverts removed is named once, with the last of them.
+func TestRevertedAgain(t *testing.T) {
+	t.Parallel()
+	c := revertedIn(t)
+	c.git("revert", "--no-edit", "topic")
+	c.git("revert", "--no-edit", "HEAD")
+	c.edit("items/2.md", func(text string) string { return strings.Replace(text, "title: two", "title: better", 1) })
+	c.commit()
+	c.edit("items/2.md", func(text string) string { return strings.Replace(text, "title: better", "title: two", 1) })
+	c.commit()
+	c.git("revert", "--no-edit", "topic")
+	found, err := c.store().Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != 2 || !strings.Contains(c.git("show", command(t, found[0].Reason)[1]+"^"), "title: two") {
+		t.Errorf("found %+v", found)
+	}
+}
+
 // A number that another item got since is not overwritten by the advice.
 func TestRevertedNumberIsTaken(t *testing.T) {
 	t.Parallel()

@@ -67,24 +67,24 @@ func Check(ctx context.Context, files Reader, repo *gitmerge.Repo) ([]item.Warni
 
 // checkVanished returns a warning for each item that git lost in a merge, or removed in a revert.
 func checkVanished(ctx context.Context, files Reader, repo *gitmerge.Repo, since string) ([]item.Warning, error) {
-	merges, err := repo.Vanished(ctx, since)
-	if err != nil || len(merges) == 0 {
-		return nil, err
-	}
-	tree, err := files.Tree()
-	if err != nil {
-		return nil, err
-	}
+	var tree merge.Tree
 	var found []item.Warning
-	for _, past := range merges {
-		found = append(found, revertedItems(past, tree)...)
+	reverted := map[string]item.Warning{}
+	err := repo.Vanished(ctx, since, func(past *gitmerge.Merge) (err error) {
+		if tree == nil {
+			if tree, err = files.Tree(); err != nil {
+				return err
+			}
+		}
+		revertedItems(reverted, past, tree)
 		for _, it := range lostItems(past.Base, past.Ours, past.Theirs, past.Left, tree) {
 			found = append(found, item.Warning{
 				File: merge.ItemsDir, Reason: fmt.Sprintf("lost %q in a merge that git completed without a conflict; run `copse item doctor --repair` to restore it", it[0]),
 			})
 		}
-	}
-	return found, nil
+		return nil
+	})
+	return append(missing(reverted, tree), found...), err
 }
 
 // checkBuried returns a warning for each item that git left in the trash although one side

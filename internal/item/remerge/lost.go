@@ -3,6 +3,7 @@ package remerge
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
@@ -54,28 +55,31 @@ func births(tree merge.Tree) map[string]string {
 	return titles
 }
 
-// revertedItems returns a warning for each item that a revert removed because it reverts the creation, and
-// that is not in now.
-func revertedItems(past *gitmerge.Merge, now merge.Tree) []item.Warning {
+// revertedItems adds a warning, by the time of creation, for each item that a revert removed because it reverts the
+// creation.
+func revertedItems(found map[string]item.Warning, past *gitmerge.Merge, now merge.Tree) {
 	if past.Kind != gitmerge.OfRevert {
-		return nil
+		return
 	}
-	created, before, left, here := births(past.Base), births(past.Theirs), births(past.Left), births(now)
-	var found []item.Warning
+	created, before, left := births(past.Base), births(past.Theirs), births(past.Left)
 	for name, text := range past.Ours {
 		v := match.Read(name, text)
 		if v == nil || v.Trashed {
 			continue
 		}
-		of := v.Item.Created
-		if has(created, of) && !has(before, of) && !has(left, of) && !has(here, of) {
+		if of := v.Item.Created; has(created, of) && !has(before, of) && !has(left, of) {
 			_, taken := now[name]
-			found = append(found, item.Warning{File: name, Reason: fmt.Sprintf(
-				"was the item %q, which a git revert removed; to get it back, run `%s`", v.Item.Title, past.Restoring(name, taken))})
+			found[of] = item.Warning{File: name, Reason: fmt.Sprintf(
+				"was the item %q, which a git revert removed; to get it back, run `%s`", v.Item.Title, past.Restoring(name, taken))}
 		}
 	}
-	slices.SortFunc(found, func(a, b item.Warning) int { return cmp.Compare(a.File, b.File) })
-	return found
+}
+
+// missing returns the warnings about items that are not in a tree, sorted.
+func missing(found map[string]item.Warning, now merge.Tree) []item.Warning {
+	here := births(now)
+	maps.DeleteFunc(found, func(created string, _ item.Warning) bool { return has(here, created) })
+	return slices.SortedFunc(maps.Values(found), func(a, b item.Warning) int { return cmp.Compare(a.File, b.File) })
 }
 
 func has(births map[string]string, created string) bool {

@@ -83,17 +83,12 @@ func (m *merging) vanished(repo *gitmerge.Repo) error {
 	if err != nil {
 		return err
 	}
-	merges, err := repo.Vanished(m.ctx, since)
-	if err != nil {
-		return err
-	}
-	for _, past := range merges {
-		for _, removed := range revertedItems(past, m.tree) {
-			m.done(removed.File, "stays removed; it %s", removed.Reason)
-		}
+	reverted := map[string]item.Warning{}
+	err = repo.Vanished(m.ctx, since, func(past *gitmerge.Merge) error {
+		revertedItems(reverted, past, m.tree)
 		lost := lostItems(past.Base, past.Ours, past.Theirs, past.Left, m.tree)
 		if len(lost) == 0 {
-			continue
+			return nil
 		}
 		if err := m.again(past); err != nil {
 			return err
@@ -108,8 +103,12 @@ func (m *merging) vanished(repo *gitmerge.Repo) error {
 				}
 			}
 		}
+		return nil
+	})
+	for _, removed := range missing(reverted, m.tree) {
+		m.done(removed.File, "stays removed; it %s", removed.Reason)
 	}
-	return nil
+	return err
 }
 
 // again merges what git has merged in a commit, and on top of it what was changed since.

@@ -24,7 +24,7 @@ func unloaded() map[string]string {
 		},
 		"one file of 8 MiB, which git merges, or of 1 MiB":       {"cli/item/itemproject.mergeDriver", "cli/item/itemproject.storeConfig", "item/local.RegisterDriver", "item/merge/driver.Merge"},
 		"TestRowsShareNothing and TestManyColumns of sqlitefile": {"branch/source/graphite.table"},
-		"no file: a terminal, or a call of the same name":                       {"item/merge/driver.isVersion", "item/merge/references.Numbers", "recipe/splice/evaluation.interpreter", "xec/terminal.pass", "xec/terminal.show", "item/remerge.births", "item/remerge.buriedItems", "item/remerge.revertedItems"},
+		"no file: a terminal, or a call of the same name":        {"item/merge/driver.isVersion", "item/merge/references.Numbers", "recipe/splice/evaluation.interpreter", "xec/terminal.pass", "xec/terminal.show", "item/remerge.births", "item/remerge.buriedItems", "item/remerge.revertedItems"},
 		"only whether a directory has an entry":                  {"workflow/conflicts.empty"},
 		"what the others are made of":                            {"regular.ReadDir"},
 	} {
