@@ -259,7 +259,7 @@ func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string)
 		Args: []string{"--justfile", filepath.Join(dir, name), "--working-directory", dir, "--color", "never", "--dump", "--dump-format", "json"},
 	})
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
-		return nil, &justsource.FileError{Problem: "The justfile cannot be used: " + complaint(exit.Stderr, dir)}
+		return nil, &justsource.FileError{Problem: "The justfile cannot be used: " + justsource.Complaint(exit.Stderr, dir)}
 	}
 	if errors.Is(err, xec.ErrProcessor) {
 		return nil, &justsource.FileError{

@@ -1,4 +1,4 @@
-package recipe
+package justsource
 
 import (
 	"path/filepath"
@@ -19,9 +19,9 @@ const (
 	maxComplaintLines = 5
 )
 
-// complaint returns just's message about copies in a directory: the message, the file, and the
+// Complaint returns just's message about copies in a directory: the message, the file, and the
 // line. It omits the quoted source, which could contain anything.
-func complaint(stderr, dir string) string {
+func Complaint(stderr, dir string) string {
 	var message []string
 	location := ""
 	for line := range strings.Lines(stderr) {

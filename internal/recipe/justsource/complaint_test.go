@@ -1,6 +1,10 @@
-package recipe
+package justsource_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/copse-dev/copse/internal/recipe/justsource"
+)
 
 // A message contains no line of a source, wherever just shows one.
 func TestComplaint(t *testing.T) {
@@ -10,7 +14,7 @@ func TestComplaint(t *testing.T) {
 		"error: A is wrong\n  │\n3 │ machine x password y\n  │ ^\n ——▶ /copies/a.just:3:1\n":             "A is wrong",
 		"error: A is wrong\n3 | machine x password y\n":                                                  "A is wrong",
 	} {
-		if got := complaint(stderr, "/copies"); got != want {
+		if got := justsource.Complaint(stderr, "/copies"); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
