@@ -1,6 +1,7 @@
 package splice
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,17 +20,42 @@ type renderer struct {
 	// counts how many each has. The first made are already in the text.
 	choices, counts []int
 	made            int
-	quoted          bool // the value is the argument of quote()
+	known           map[string]int // the numbers by the condition, if equal conditions have equal values
+	quoted          bool           // the value is the argument of quote()
 }
 
 // choose returns the number of the value that the next of the conditional expressions has.
-func (t *renderer) choose(count int) int {
+func (t *renderer) choose(count int, condition string) int {
+	if number, ok := t.known[condition]; ok {
+		return number
+	}
 	if t.made == len(t.choices) {
 		t.choices = append(t.choices, 0)
 	}
 	t.counts = append(t.counts[:t.made], count)
 	t.made++
+	if condition != "" {
+		t.known[condition] = t.choices[t.made-1]
+	}
 	return t.choices[t.made-1]
+}
+
+// condition returns a text that only equal conditions have, "" if their values can differ. The parameters of
+// the recipe hide variables of the justfile.
+func (t *renderer) condition(e any) string {
+	if t.recipe.module.changes(e) {
+		return ""
+	}
+	return fmt.Sprint(len(t.recipe.Parameters)) + fmt.Sprintf("%q", e)
+}
+
+// changes reports whether two evaluations of an expression can have different values.
+func (m *module) changes(e any) bool {
+	parts, _ := e.([]any)
+	if name := callee(parts); name != "" {
+		return m.functions[name] || !slices.Contains([]string{"os", "os_family", "arch", "env"}, name)
+	}
+	return len(parts) > 0 && (parts[0] == "evaluate" || parts[0] == "call") || slices.ContainsFunc(parts, m.changes)
 }
 
 // next prepares for the next combination of values, if there is one.
@@ -40,6 +66,7 @@ func (t *renderer) next() bool {
 			t.choices[i]++
 			t.to.Reset()
 			t.made = 0
+			clear(t.known)
 			return true
 		}
 	}
@@ -48,7 +75,7 @@ func (t *renderer) next() bool {
 
 // scripts returns the scripts that lines can be. It does not build a text that is too long to parse.
 func (r *recipe) scripts(lines [][]any) (scripts []evaluation.Script, fits bool) {
-	text := renderer{recipe: r}
+	text := renderer{recipe: r, known: map[string]int{}}
 	for more := true; more; more = text.next() {
 		for _, line := range lines {
 			for _, fragment := range line {
@@ -177,14 +204,14 @@ func (t *renderer) all(parts []any) bool {
 
 // choice writes one of the values of a conditional expression, of which each can be another one.
 func (t *renderer) choice(e []any) bool {
-	values := []any{e[2]}
+	values, conditions := []any{e[2]}, []any{e[1]}
 	next, _ := e[3].([]any)
 	for len(next) == 4 && next[0] == "if" {
-		values, e = append(values, next[2]), next
+		values, conditions, e = append(values, next[2]), append(conditions, next[1]), next
 		next, _ = e[3].([]any)
 	}
 	values = append(values, e[3])
-	return t.made < maxAlternatives && t.add(values[t.choose(len(values))])
+	return t.made < maxAlternatives && t.add(values[t.choose(len(values), t.condition(conditions))])
 }
 
 // quote writes an expression as one word.

@@ -191,13 +191,16 @@ func (r *recipe) markAll(e any, reason string) {
 	}
 }
 
-// mentioned returns the parameters in an expression.
+// mentioned returns the parameters in an expression. A condition selects a value and is no part of it.
 func (r *recipe) mentioned(e any) []string {
 	var names []string
 	switch e := e.(type) {
 	case []any:
 		if name, ok := variable(e); ok && r.has(name) {
 			return []string{name}
+		}
+		if condition(e) {
+			e = e[2:]
 		}
 		for _, part := range e {
 			names = append(names, r.mentioned(part)...)
@@ -208,6 +211,15 @@ func (r *recipe) mentioned(e any) []string {
 		}
 	}
 	return names
+}
+
+// condition reports whether an expression is a conditional one. A line can have the same texts.
+func condition(e []any) bool {
+	if len(e) != 4 || e[0] != "if" {
+		return false
+	}
+	compared, _ := e[1].([]any)
+	return len(compared) == 3 && slices.Contains([]any{"==", "!=", "=~", "!~"}, compared[0])
 }
 
 func (r *recipe) has(name string) bool {
@@ -229,9 +241,18 @@ func variable(e []any) (string, bool) {
 	return name, ok
 }
 
+// attributes finds parameters in attributes. just only prints a question and a comment.
 func (r *recipe) attributes() {
 	for _, a := range r.Attributes {
-		r.markAll(a, "an attribute of the recipe uses it")
+		fields, ok := a.(map[string]any)
+		if !ok {
+			r.markAll(a, "an attribute of the recipe uses it")
+		}
+		for name, value := range fields {
+			if r.commands(value); name != "confirm" && name != "doc" {
+				r.markAll(value, "an attribute of the recipe uses it")
+			}
+		}
 	}
 }
 

@@ -71,6 +71,15 @@ func every() string {
 	return "[parallel]\nall:" + all.String() + "\n"
 }
 
+// several returns a text with seven different numbers.
+func several(format string) string {
+	var b strings.Builder
+	for i := range 7 {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
 // TestSplice has bodies of a recipe with the parameter x. What is not found to be spliced
 // withstands the hostile arguments, with just and a shell to prove it. Each case is a module of one
 // justfile, so that just dumps all of them at once, and has one recipe that runs r with each argument.
@@ -157,7 +166,21 @@ func TestSplice(t *testing.T) {
 		{"o := if os_family() == 'windows' { ';' } else { '&&' }\nr x:\n  @cd . {{o}} ssh host {{quote(x)}}", true},
 		{"r x:\n  @cd . {{lowercase('; SSH h')}} {{quote(x)}}", true},
 		{"o := trim('| ssh h')\nr x:\n  @echo a {{o}} {{quote(x)}}", true},
-		{"r x:\n  @echo" + strings.Repeat(" {{ if x == '' { 'a' } else { 'b' } }}", 7) + " {{quote(x)}}", true},
+		{"r x:\n  @echo" + strings.Repeat(" {{ if x == '' { 'a' } else { 'b' } }}", 7) + " {{quote(x)}}", false},
+		{"r x:\n  @echo" + strings.Repeat(" {{ if shell('echo a') == '' { 'a' } else { 'b' } }}", 7) + " {{quote(x)}}", true},
+		{"r x:\n  @echo" + several(" {{ if x == '%d' { 'a' } else { 'b' } }}") + " {{quote(x)}}", true},
+		{"p := if os() == 'macos' { 'ls' } else { 'cat' }\nr x:\n  #!/bin/sh" + strings.Repeat("\n  {{p}} a", 7) + "\n  echo {{quote(x)}}", false},
+		{"p := if os() == 'macos' { 'ls' } else { 'ssh' }\nr x:\n  #!/bin/sh" + strings.Repeat("\n  echo {{p}} a", 7) + "\n  {{p}} {{quote(x)}}", true},
+		{"p := if os() == 'macos' { 'sh' } else { 'a' }\nq := 'b'\nr x q='a':\n  @{{ if q == 'b' { 'echo' } else { 'ssh' } }} {{ if q == 'b' { quote(x) } else { quote(x) } }} {{p}}", true},
+		{"q := 'b'\np := if q == 'b' { 'ssh' } else { 'cat' }\nr x q='a':\n  @: {{ if q == 'b' { 'c' } else { 'd' } }}; {{p}} {{ if q == 'b' { 'c' } else { quote(x) } }}", true},
+		{"r x:\n  @tool {{ if x == 'a' { 'b' } else { 'c' } }}; eval 'echo a'; just s {{ if x =~ 'd' { 'e' } else { 'f' } }}\ns y:\n  @echo {{y}}", false},
+		{"r x z='b':\n  @just s {{ if x == 'a' { 'b' } else { 'c' } }} {{quote(z)}}\ns y t:\n  @echo {{y}}", false},
+		{"r x:\n  @just s {{ if x == 'a' { 'b' } else { quote(x) } }}\ns y:\n  @echo {{y}}", true},
+		{"r x: (s if x == 'a' { 'b' } else { 'c' })\ns y:\n  @echo {{y}}", false},
+		{"r x: (s if x == 'a' { 'b' } else { x })\ns y:\n  @echo {{y}}", true},
+		{"r x:\n  @if{{x}}{{'b'}}{{'c'}}", true},
+		{"[confirm('run ' + x + '?')]\n[doc('a')]\nr x:\n  @echo {{quote(x)}}", false},
+		{"[confirm('run ' + shell('echo ' + x))]\nr x:\n  @echo a", true},
 		{"v := 'a' + \"'\"\nr x:\n  @echo {{v}}{{quote(x)}}", true},
 		{"set positional-arguments\nu := require('sh')\nr x:\n  @{{u}} -c \"$1\" || {{require('env')}} -S \"$1\"", true},
 		{"set positional-arguments\nd := 'ssh' + ' host'\nr x:\n  @{{d}} \"$1\"", true},
