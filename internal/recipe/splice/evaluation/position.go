@@ -20,6 +20,11 @@ func (s *script) program(name string, args []*syntax.Word, around []syntax.Node)
 	if name == "xargs" { // the input becomes words of the command
 		if data = programs.Lookup(calls.Command(p, args), "").Words; !data {
 			s.evaluates(s.input(around), evaluated)
+			if slices.ContainsFunc(args, func(w *syntax.Word) bool {
+				return strings.HasPrefix(words.Lead(w), "-a") || strings.HasPrefix(words.Lead(w), "--arg-file")
+			}) {
+				s.evaluates(s.anyFile(), evaluated)
+			}
 		}
 	}
 	if !s.arguments(name, p, args, around) && !data {

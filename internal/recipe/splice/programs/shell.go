@@ -9,7 +9,7 @@ import (
 var (
 	// builtins are those of the shell.
 	builtins = []string{
-		"eval", ".", "source", "trap", "alias", "let", "bind", "complete", "compgen", "coproc", "enable", "hash", "emulate", "functions", "print", "fc",
+		"eval", ".", "source", "trap", "alias", "let", "bind", "complete", "compgen", "coproc", "enable", "hash", "emulate", "functions", "print", "fc", "history",
 		"declare", "typeset", "local", "export", "readonly",
 	}
 	// evaluators are programs that evaluate any argument.
