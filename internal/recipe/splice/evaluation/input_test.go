@@ -123,7 +123,7 @@ func TestInputs(t *testing.T) {
 		"d=b; echo X > \"$d/a.sh\"; bash b/a.sh":       true, "d=b; echo X > \"$d/a.sh\"; cd $d; bash a.sh": true, "echo X > \"$PWD/a.sh\"; bash a.sh": true, "for f in a b; do echo X > $f.sh; done; bash a.sh": true,
 		"f=a; echo X > \"$f.sh\"; bash a.sh": true, "f=a; f+=.sh; echo X > \"$f\"; bash a.sh": true, "f=$(pwd)/a; echo X | tee \"$f\"; . ./a.sh": true, "t=$(mktemp); t=a.sh; echo X > \"$t\"; sh a.sh": true,
 		"echo X > \"$2\"; make": true, "f=a; echo X > $f.txt; bash a.sh": false, "t=$(mktemp); echo X > $t; bash a.sh": false, "d=b; echo X > $d/a.txt; ./b.sh": false, "echo X > \"$d\"; echo a | ssh b": false,
-		"echo X > a; xargs -a a -I{} bash -c '{}'": true, "echo X > a; xargs --arg-file=a rm": false, "history -s X; fc -s": true,
+		"echo X > a; xargs -a a -I{} bash -c '{}'": true, "echo X > a; xargs --arg-file=a rm": false, "history -s X; fc -s": true, "echo X > a; GIT_CONFIG_GLOBAL=a git b": true, "echo X > a; PATH=b:/c git d": false,
 		"echo X > x/a.sh; bash x/*":   true,
 		"echo X > a.mk; make -f a.mk": true,
 	} {

@@ -157,6 +157,9 @@ func (s *script) sets(n syntax.Node, set func(string, contents)) {
 		if n.Value != nil {
 			s.letters(n.Name.Value, n.Value)
 			set(n.Name.Value, s.holds(n.Value))
+			if programs.Special(n.Name.Value) && !words.Variable(n.Value) {
+				s.evaluates(s.file(n.Value), evaluated) // a program reads the file
+			}
 		}
 		if n.Array != nil {
 			s.letters(n.Name.Value, n.Array)
