@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/recipe/splice/evaluation"
+	"github.com/copse-dev/copse/internal/recipe/splice/lines"
 	"github.com/copse-dev/copse/internal/recipe/splice/programs"
 )
 
@@ -155,7 +156,7 @@ func (r *recipe) findShell() (found string) {
 		}
 	}
 	for i, line := range r.Body {
-		words, ok := strings.CutPrefix(text(line), "#!")
+		words, ok := strings.CutPrefix(lines.First(line), "#!")
 		switch {
 		case i == 0 && !ok:
 			return "sh" // unless a setting that the dump does not have selects another program

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/recipe/splice/evaluation"
+	"github.com/copse-dev/copse/internal/recipe/splice/lines"
 	"github.com/copse-dev/copse/internal/recipe/splice/programs"
 )
 
@@ -21,7 +22,7 @@ func (r *recipe) body() {
 	if r.isScript() {
 		s := scanner{unsupported: !r.posixScript(), other: !r.posixScript()}
 		for i, line := range r.Body {
-			if i == 0 && strings.HasPrefix(text(line), "#!") {
+			if i == 0 && strings.HasPrefix(lines.First(line), "#!") {
 				for _, fragment := range line {
 					r.markAll(fragment, unquoted)
 				}
@@ -42,15 +43,6 @@ func (r *recipe) isScript() bool {
 	return r.Script || r.module.Settings.DefaultScript && !slices.Contains(r.Attributes, any("shell"))
 }
 
-// text returns the first text of a line.
-func text(line []any) string {
-	if len(line) == 0 {
-		return ""
-	}
-	first, _ := line[0].(string)
-	return first
-}
-
 // posixScript reports whether a POSIX shell runs the script of a recipe.
 func (r *recipe) posixScript() bool {
 	for _, a := range r.Attributes {
@@ -65,7 +57,7 @@ func (r *recipe) posixScript() bool {
 	if len(r.Body) == 0 {
 		return false
 	}
-	shebang, ok := strings.CutPrefix(text(r.Body[0]), "#!")
+	shebang, ok := strings.CutPrefix(lines.First(r.Body[0]), "#!")
 	if !ok {
 		return false // a setting that the dump does not have selects the interpreter
 	}

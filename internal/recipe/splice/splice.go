@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/recipe/splice/lines"
 	"github.com/copse-dev/copse/internal/recipe/splice/programs"
 )
 
@@ -156,7 +157,7 @@ func (r *recipe) analyze() map[string]string {
 		return r.spliced
 	}
 	if !r.isScript() {
-		r.Body = joined(r.Body, r.module.Settings.IgnoreComments)
+		r.Body = lines.Joined(r.Body, r.module.Settings.IgnoreComments)
 	}
 	for _, p := range r.Parameters {
 		if r.exports(p.Export) && programs.Special(p.Name) {
@@ -191,7 +192,7 @@ func (r *recipe) markAll(e any, reason string) {
 	}
 }
 
-// mentioned returns the parameters in an expression. A condition selects a value and is no part of it.
+// mentioned returns the parameters in an expression. A condition selects a value and is not a part of it.
 func (r *recipe) mentioned(e any) []string {
 	var names []string
 	switch e := e.(type) {

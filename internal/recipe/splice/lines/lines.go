@@ -1,19 +1,20 @@
-package splice
+// Package lines reads the lines of a recipe as just does.
+package lines
 
 import (
 	"strings"
 	"unicode"
 )
 
-// joined returns the commands of a body that is not a script, as just passes them to the shell. A line
+// Joined returns the commands of a body that is not a script, as just passes them to the shell. A line
 // whose last text ends with a backslash continues in the next one, whatever the shell makes of the
 // backslash: just removes it, and the blanks at the start of the next line. just also removes the
 // signs at the start of a command and, if the justfile says so, comments.
-func joined(body [][]any, ignoreComments bool) [][]any {
+func Joined(body [][]any, ignoreComments bool) [][]any {
 	var commands [][]any
 	for len(body) > 0 {
 		lines := body[:1]
-		if ignoreComments && strings.HasPrefix(text(body[0]), "#") {
+		if ignoreComments && strings.HasPrefix(First(body[0]), "#") {
 			body = body[1:]
 			continue
 		}
@@ -66,4 +67,13 @@ func join(lines [][]any) []any {
 	}
 	end()
 	return command
+}
+
+// First returns the first text of a line.
+func First(line []any) string {
+	if len(line) == 0 {
+		return ""
+	}
+	first, _ := line[0].(string)
+	return first
 }
