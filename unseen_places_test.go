@@ -206,11 +206,18 @@ var unaskedPlaces = map[string]string{
 	"a .git that cannot be read leads to no repository that copse uses": `
 		git/gitlink Repository
 	`,
+	"the owner of a new file is that of its directory, if that can be seen": `
+		lockedstore inheritDir
+		lockedstore prepare
+		lockedstore stage
+	`,
 	"it describes an error, or ends with it": `
+		item/local place
 		regular WithOwner
 		xec/terminal pass
 	`,
 	"a path that cannot be resolved is compared as it is written": `
 		git/ownpath real
+		recipe binary
 	`,
 }

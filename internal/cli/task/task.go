@@ -121,7 +121,8 @@ func run(env app.Env) *cobra.Command {
 assistants of the project see the end of the output.
 
 In the foreground of a terminal, the task has a terminal, too: it can ask for a password, and start an
-editor. What you type goes to the task until it ends. If the input or the output of this command is
+editor. What you type goes to the task until it ends. What the terminal shows of it is a part of the
+recorded output, so type secrets only where they do not appear. If the input or the output of this command is
 not a terminal, and on Windows, the task has no input.
 
 Ctrl+C interrupts the task and gives it 5 seconds to clean up. A second Ctrl+C ends the task at once.

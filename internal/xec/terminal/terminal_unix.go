@@ -4,6 +4,7 @@ package terminal
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -64,6 +65,12 @@ func (p *Person) Open() (*Terminal, error) {
 		if err := step(); err != nil {
 			t.close()
 			return nil, err
+		}
+	}
+	for _, f := range []*os.File{p.in, master, t.woken, t.ended} {
+		if f.Fd() >= unix.FD_SETSIZE {
+			t.close()
+			return nil, fmt.Errorf("more than %d files are open", unix.FD_SETSIZE)
 		}
 	}
 	t.resize()
