@@ -151,18 +151,8 @@ not have it, because .tic is committed without it.`,
 		}
 		out, done := c.Out(), started{Start: plan, Ran: run}
 		if run {
-			got, err := begin(ctx, ws.Claims(s), plan, func(ctx context.Context) error { return work.Begin(ctx, repo, plan) })
-			if err != nil {
+			if done.Claim, err = c.run(ctx, ws, s, plan, func(ctx context.Context) error { return work.Begin(ctx, repo, plan) }); err != nil {
 				return err
-			}
-			done.Claim = backlog.ClaimOf(got.Claim)
-			c.NoteClaim(got)
-			c.Env.Notef("note: claimed until %s", got.Claim.Expires.UTC().Format(time.RFC3339))
-			if err := c.recordThere(ctx, s, plan); err != nil {
-				c.Env.Notef("warning: the items of the new worktree do not have the new state: %v; there, run `%s start %d --run`", err, c.Program, plan.ID)
-			}
-			if err := c.recordParent(ctx, ws, plan); err != nil {
-				c.Env.Notef("warning: the parent of %s is not recorded: %v; run `%s`", plan.Branch, err, cleantext.Command("copse", "branch", "parent", plan.Branch, plan.Parent))
 			}
 		}
 		if asJSON {
@@ -184,6 +174,23 @@ not have it, because .tic is committed without it.`,
 		return nil
 	})
 	return cmd
+}
+
+// run starts work on an item by do, and reports what else it records. It returns the claim of the item.
+func (c cli) run(ctx context.Context, ws *full.Workspace, s storage.Store, plan backlog.Start, do func(context.Context) error) (*backlog.Claim, error) {
+	got, err := begin(ctx, ws.Claims(s), plan, do)
+	if err != nil {
+		return nil, err
+	}
+	c.NoteClaim(got)
+	c.Env.Notef("note: claimed until %s", got.Claim.Expires.UTC().Format(time.RFC3339))
+	if err := c.recordThere(ctx, s, plan); err != nil {
+		c.Env.Notef("warning: the items of the new worktree do not have the new state: %v; there, run `%s start %d --run`", err, c.Program, plan.ID)
+	}
+	if err := c.recordParent(ctx, ws, plan); err != nil {
+		c.Env.Notef("warning: the parent of %s is not recorded: %v; run `%s`", plan.Branch, err, cleantext.Command("copse", "branch", "parent", plan.Branch, plan.Parent))
+	}
+	return backlog.ClaimOf(got.Claim), nil
 }
 
 // begun prints what the start of work on an item has changed.
