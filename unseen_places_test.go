@@ -218,6 +218,6 @@ var unaskedPlaces = map[string]string{
 	`,
 	"a path that cannot be resolved is compared as it is written": `
 		git/ownpath real
-		recipe binary
+		recipe/launcher launches
 	`,
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/credential"
 	"github.com/copse-dev/copse/internal/recipe/capture"
 	"github.com/copse-dev/copse/internal/recipe/justsource"
+	"github.com/copse-dev/copse/internal/recipe/launcher"
 	"github.com/copse-dev/copse/internal/recipe/runlog"
 	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/rooted"
@@ -44,10 +45,11 @@ type Justfile struct {
 	mu   sync.Mutex // one read at a time
 	kept *reading
 
-	state  sync.Mutex
-	closed chan struct{}
-	over   bool // it is closed
-	runs   sync.WaitGroup
+	state    sync.Mutex
+	closed   chan struct{}
+	over     bool // it is closed
+	runs     sync.WaitGroup
+	launched launcher.Found
 }
 
 // reading is the content of a justfile.
@@ -241,7 +243,7 @@ const (
 // dump lets just read copies of the sources. A concurrent change of the justfile, or an import that
 // only just recognizes, therefore leads it nowhere else.
 func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string) ([]Recipe, error) {
-	just, err := j.program()
+	just, err := j.program(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -369,7 +371,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	if err != nil {
 		return Run{}, err
 	}
-	program, err := j.program()
+	program, err := j.program(ctx)
 	if err != nil {
 		return Run{}, err
 	}
