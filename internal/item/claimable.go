@@ -17,7 +17,7 @@ type NothingToClaimError struct {
 
 func (e *NothingToClaimError) Error() string {
 	if e.Claimed == 0 {
-		return "No work item is ready: all are done, blocked by open dependencies, or in progress with an assignee"
+		return "No work item is ready: all are done, blocked by open dependencies or children, or in progress with an assignee"
 	}
 	return fmt.Sprintf("No ready work item is free: %d claimed, the first until %s", e.Claimed, e.Next.UTC().Format(time.RFC3339))
 }
@@ -29,9 +29,8 @@ func (c Config) InProgress(status string) bool {
 	return slices.Index(c.Statuses, status) >= begun && !c.Done(status)
 }
 
-// Claimable returns the ready items that nobody holds, best first: items of the current iteration
-// before others, then items without open children before their parents, then by priority from
-// critical to low, then by number.
+// Claimable returns the ready items without open children that nobody holds, best first: items of
+// the current iteration before others, then by priority from critical to low, then by number.
 func (s *Snapshot) Claimable(c Config) []*Summary {
 	parents := map[ID]bool{}
 	for _, it := range s.items {
@@ -39,11 +38,10 @@ func (s *Snapshot) Claimable(c Config) []*Summary {
 			parents[it.Parent] = true
 		}
 	}
-	found := s.List(c, Filter{All: true, Ready: true})
+	found := slices.DeleteFunc(s.List(c, Filter{All: true, Ready: true}), func(it *Summary) bool { return parents[it.ID] })
 	slices.SortStableFunc(found, func(a, b *Summary) int {
 		return cmp.Or(
 			compareBool(c.CurrentIteration != "" && a.Iteration != c.CurrentIteration, c.CurrentIteration != "" && b.Iteration != c.CurrentIteration),
-			compareBool(parents[a.ID], parents[b.ID]),
 			cmp.Compare(slices.Index(Priorities(), b.Priority), slices.Index(Priorities(), a.Priority)),
 			cmp.Compare(a.ID, b.ID),
 		)

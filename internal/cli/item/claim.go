@@ -27,8 +27,8 @@ func (c cli) claim() *cobra.Command {
 		Use:   "claim [ID]",
 		Short: "Claim an item, so that no other agent works on it",
 		Long: `Claim an item, so that no other agent works on it. Without ID, claim the best ready
-item: one of the current iteration before others, one without open children before a
-parent, then by priority from critical to low, then by number.
+item without open children: one of the current iteration before others, then by priority from
+critical to low, then by number.
 
 The claim ends when you release the item or set it to a done status, and when the lease
 ends. Each item command that you run in this worktree renews the lease. If the server that made

@@ -101,17 +101,22 @@ func testClaimBest(t *testing.T, p Project) {
 		ada.create(d)
 	}
 	var got []item.ID
-	for i := range 7 {
+	for i := range 6 {
 		got = append(got, []agent{ada, bob}[i%2].claim(storage.ClaimRequest{}).Item.ID)
 	}
-	diff(t, "order", []item.ID{6, 10, 4, 5, 1, 3, 2}, got)
+	diff(t, "order", []item.ID{6, 10, 4, 5, 1, 2}, got)
 	_, err := ada.Claim(ada.ctx, storage.ClaimRequest{})
 	nothing, ok := errors.AsType[*item.NothingToClaimError](err)
-	if !ok || nothing.Claimed != 7 || nothing.Next.IsZero() {
+	if !ok || nothing.Claimed != 6 || nothing.Next.IsZero() {
 		t.Errorf("nothing is left: %v", err)
 	}
 	ada.change(6, item.Patch{Status: new("done")})
 	diff(t, "next", item.ID(7), bob.claim(storage.ClaimRequest{}).Item.ID)
+	if _, err := ada.Claim(ada.ctx, storage.ClaimRequest{}); err == nil {
+		t.Error("an item with an open child is recommended")
+	}
+	ada.change(4, item.Patch{Status: new("done")})
+	diff(t, "parent", item.ID(3), ada.claim(storage.ClaimRequest{}).Item.ID)
 }
 
 // An agent can claim an item that is not recommended.
@@ -308,6 +313,8 @@ func testDeadHolders(t *testing.T, p Project) {
 		_, err := bob.Claim(bob.ctx, storage.ClaimRequest{ID: id})
 		if _, held := errors.AsType[*storage.HeldError](err); !held {
 			t.Errorf("claim %d: %v", id, err)
+		} else if ended := strings.HasSuffix(err.Error(), ", whose process has ended"); ended != (id != 3) {
+			t.Errorf("claim %d: the error says that the holder has ended: %v; %v", id, ended, err)
 		}
 	}
 	// The same client, restarted, continues with it.

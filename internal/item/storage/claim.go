@@ -73,5 +73,12 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
+	if end := e.Claim.End(); end.Before(e.Claim.Expires) {
+		what := "process has ended"
+		if e.Claim.Holder.Process.PID == 0 {
+			what = "worktree was removed"
+		}
+		return fmt.Sprintf("Work item #%d is claimed until %s by %s, whose %s", e.ID, end.UTC().Format(time.RFC3339), e.Claim.Holder, what)
+	}
 	return fmt.Sprintf("Work item #%d is claimed by %s until %s", e.ID, e.Claim.Holder, e.Claim.End().UTC().Format(time.RFC3339))
 }
