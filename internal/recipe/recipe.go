@@ -183,16 +183,24 @@ const maxShown = 60
 
 func (e *SplicedError) Error() string {
 	name := e.Parameter.Name
-	change := fmt.Sprintf("write {{quote(%s)}} outside quotation marks, or add \"set positional-arguments\" and use \"$%d\"", name, e.Position)
 	reason, advice, ok := strings.Cut(e.Parameter.Spliced, "; ")
-	if ok {
+	change := fmt.Sprintf("write {{quote(%s)}} outside quotation marks, or add \"set positional-arguments\" and use \"$%d\"", name, e.Position)
+	switch {
+	case ok:
 		change = advice
+	case strings.HasSuffix(reason, splice.NotShell):
+		change = fmt.Sprintf("add [positional-arguments] to the recipe, and read argument %d in the language of the script", e.Position)
+	case e.Parameter.Many:
+		change = fmt.Sprintf("add \"set positional-arguments\" and use \"${@:%d}\" in bash", e.Position)
+		if e.Position == 1 {
+			change = "add \"set positional-arguments\" and use \"$@\""
+		}
 	}
 	if strings.HasSuffix(reason, splice.ReadAgain) {
 		change = "name the other recipe as a dependency, as in \"recipe x: (other x)\", or run its commands without eval"
 	}
 	return fmt.Sprintf("%s: the argument %q is refused, because it could run other commands: %s becomes part of a script (%s). "+
-		"Such an argument can contain only letters, digits, and -_./:=,@+. "+
+		"Such an argument can contain only unaccented letters, digits, and -_./:=,@+. "+
 		"To allow any argument, change the justfile: %s",
 		e.Recipe, cleantext.Cut(cleantext.Line(e.Argument), maxShown), name, reason, change)
 }

@@ -349,6 +349,9 @@ raw a *b:
   @echo {{a}} {{quote(b)}}
 many +a:
   @echo {{a}}
+python a:
+  #!/usr/bin/env python3
+  print({{quote(a)}})
 safe a:
   @echo {{quote(a)}}
 calls a:
@@ -368,14 +371,21 @@ option a b='':
 		{recipe.Call{Name: "safe", Args: []string{"$(x) 'y'"}}, "$(x) 'y'\n"},
 		{recipe.Call{Name: "raw", Args: []string{"a  b"}, Person: true}, "a b \n"},
 		{recipe.Call{Name: "raw", Args: []string{"; x"}}, `error: raw: the argument "; x" is refused, because it could run other commands: a becomes part of a script ` +
-			"(the recipe inserts it without quote()). Such an argument can contain only letters, digits, and -_./:=,@+. " +
+			"(the recipe inserts it without quote()). Such an argument can contain only unaccented letters, digits, and -_./:=,@+. " +
 			`To allow any argument, change the justfile: write {{quote(a)}} outside quotation marks, or add "set positional-arguments" and use "$1"`},
+		{recipe.Call{Name: "raw", Args: []string{"a", "; x"}}, "a ; x\n"},
+		{recipe.Call{Name: "many", Args: []string{"; x"}}, `error: many: the argument "; x" is refused, because it could run other commands: a becomes part of a script ` +
+			"(the recipe inserts it without quote()). Such an argument can contain only unaccented letters, digits, and -_./:=,@+. " +
+			`To allow any argument, change the justfile: add "set positional-arguments" and use "$@"`},
+		{recipe.Call{Name: "python", Args: []string{"; x"}}, `error: python: the argument "; x" is refused, because it could run other commands: a becomes part of a script ` +
+			"(quote() does not protect it, as the recipe's script is not for a POSIX shell). Such an argument can contain only unaccented letters, digits, and -_./:=,@+. " +
+			"To allow any argument, change the justfile: add [positional-arguments] to the recipe, and read argument 1 in the language of the script"},
 		{recipe.Call{Name: "calls", Args: []string{"; x"}}, `error: calls: the argument "; x" is refused, because it could run other commands: a becomes part of a script ` +
-			"(the recipe passes it to just, eval, or sh -c, which can read it as code again). Such an argument can contain only letters, digits, and -_./:=,@+. " +
+			"(the recipe passes it to just, eval, or sh -c, which can read it as code again). Such an argument can contain only unaccented letters, digits, and -_./:=,@+. " +
 			`To allow any argument, change the justfile: name the other recipe as a dependency, as in "recipe x: (other x)", or run its commands without eval`},
 		{recipe.Call{Name: "inside", Args: []string{"; x"}}, `error: inside: the argument "; x" is refused, because it could run other commands: a becomes part of a script ` +
 			"(the recipe passes it to a program that can evaluate it: inside a longer text, without quotation marks, after an option such as -c or --exec, or as the command to run). " +
-			"Such an argument can contain only letters, digits, and -_./:=,@+. To allow any argument, change the justfile: pass it as a word of its own"},
+			"Such an argument can contain only unaccented letters, digits, and -_./:=,@+. To allow any argument, change the justfile: pass it as a word of its own"},
 		{recipe.Call{Name: "option", Args: []string{"--name", "x"}}, "x \n"},
 	} {
 		if got := run(t, j, tt.call); got != tt.want {

@@ -32,7 +32,7 @@ func (r *recipe) readAgain() {
 	// A script in the setting, or a program that joins its arguments, gets the values, too.
 	if r.positional() && !r.module.command().Separates() {
 		for _, p := range r.Parameters {
-			r.mark(p.Name, notShell)
+			r.mark(p.Name, NotShell)
 		}
 	}
 	for i := range r.Body {

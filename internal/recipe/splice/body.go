@@ -14,7 +14,8 @@ const (
 	unquoted = "the recipe inserts it without quote()"
 	inQuotes = "quote() does not protect it where the recipe inserts it: inside quotation marks, a comment, a here-document, or an expansion, or after a value that can end one"
 	defined  = "the recipe passes it to a function that the justfile defines"
-	notShell = "quote() does not protect it, as the recipe's script is not for a POSIX shell"
+	// NotShell is the reason for a script in another language. The reasons of callers end with it.
+	NotShell = "quote() does not protect it, as the recipe's script is not for a POSIX shell"
 )
 
 // body finds parameters in the body of a recipe.
@@ -157,7 +158,7 @@ func (r *recipe) call(e []any, s scanner, inserted bool) scanner {
 			reason := inQuotes
 			switch {
 			case s.other:
-				reason = notShell
+				reason = NotShell
 			case s.large:
 				reason = evaluation.Unparsed
 			}
