@@ -228,6 +228,7 @@ var twigMCP = []string{
 	"internal/workflow/stack",
 	"internal/xec",
 	"internal/xec/family",
+	"internal/xec/terminal",
 	"internal/yamlfile",
 }
 

@@ -114,7 +114,7 @@ func Stream(ctx context.Context, c Command, out io.Writer) error {
 	case stopped && ctx.Err() != nil:
 		return fmt.Errorf("run %s: %w", c.Name, context.Cause(ctx))
 	case stopped && interrupted(limited):
-		return fmt.Errorf("run %s: %w", c.Name, errInterrupted)
+		return fmt.Errorf("run %s: %w", c.Name, interruptedError{})
 	case stopped:
 		return fmt.Errorf("run %s: not finished after %s: %w", c.Name, timeout, context.DeadlineExceeded)
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
@@ -125,10 +125,16 @@ func Stream(ctx context.Context, c Command, out io.Writer) error {
 	return fmt.Errorf("run %s: %w", c.Name, err)
 }
 
-// errInterrupted is the cause of a context that Ctrl+C in the program's terminal has ended.
-var errInterrupted = fmt.Errorf("interrupted: %w", context.Canceled)
+// interruptedError is the cause of a context that Ctrl+C in the program's terminal has ended.
+type interruptedError struct{}
 
-func interrupted(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errInterrupted) }
+func (interruptedError) Error() string { return "interrupted" }
+
+func (interruptedError) Unwrap() error { return context.Canceled }
+
+func interrupted(ctx context.Context) bool {
+	return errors.Is(context.Cause(ctx), interruptedError{})
+}
 
 // session is a program that runs in a session of its own.
 type session struct {
@@ -180,7 +186,7 @@ func (s session) do(ctx context.Context, interrupt context.CancelCauseFunc) (sto
 			if ctx.Err() != nil {
 				hasten()
 			}
-			interrupt(errInterrupted)
+			interrupt(interruptedError{})
 		})
 	}
 	var early atomic.Bool

@@ -82,7 +82,7 @@ func (p *projects) add(dir string) {
 	p.dirs = append(p.dirs, dir, target)
 	roots := p.above(target, ".git")
 	for _, at := range roots {
-		if shared := gitlink.Repository(at); shared != "" && !slices.Contains(p.repositories, shared) {
+		if shared := gitlink.Repository(at); shared != "" {
 			p.repositories = append(p.repositories, shared)
 		}
 	}

@@ -24,8 +24,8 @@ type Found struct {
 	launcher, program string
 }
 
-// Find returns the program that the program at path starts in an environment; path itself if that is no
-// launcher, or does not say.
+// Find returns the program that the launcher at path starts in an environment; path itself if that
+// starts no other program, or does not say.
 func (f *Found) Find(ctx context.Context, path string, env xec.Env) string {
 	if !launches(path) {
 		return path

@@ -18,7 +18,7 @@ func unloaded() map[string]string {
 			"dirwatch.Changed", "dirwatch.limit", "loopback.listeners", "loopback.ownerInTables", "xec/family.Marked", "xec/family.bootID", "xec/family.processes", "xec/family.stat", "xec/guard.start",
 		},
 		"one file of a few kilobytes": {
-			"git/discovery.alone", "git/discovery.checkGitDir", "git/discovery.followGitfile", "git/gitlink.CommonDir", "git/gitlink.Repository", "git/hazard.tables", "git/operation.text", "git/sidebranch.location", "git/reftable.lists",
+			"git/discovery.alone", "git/discovery.checkGitDir", "git/discovery.followGitfile", "git/gitlink.CommonDir", "recipe/launcher.launches", "git/gitlink.Repository", "git/hazard.tables", "git/operation.text", "git/sidebranch.location", "git/reftable.lists",
 			"git/sidebranch.Intact",
 			"item/gitmerge.Rewritten", "item/gitmerge.readTrees", "workflow/itemsync.known",
 		},
