@@ -146,7 +146,10 @@ func (s *Store) prepare(root *os.Root) error {
 		if err != nil {
 			return fmt.Errorf("lock %q: %w", s.lock, rooted.WithoutPath(err))
 		}
-		file, err := root.OpenFile(s.lock, os.O_CREATE|os.O_RDONLY, mode)
+		file, err := root.OpenFile(s.lock, os.O_CREATE|os.O_EXCL|os.O_RDONLY, mode)
+		if errors.Is(err, fs.ErrExist) {
+			return s.prepare(root) // of another process; the owner of somebody else's file never changes
+		}
 		if err != nil {
 			return fmt.Errorf("lock %q: %w", s.lock, rooted.WithoutPath(err))
 		}
