@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git/objects"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/lazyregexp"
@@ -59,7 +60,7 @@ func (r *Repo) revertedBy(ctx context.Context, hashes []string, names [2]string)
 func (m *Merge) Restoring(name string, taken bool) string {
 	const shown = 12
 	if taken {
-		return "git show " + m.before[:shown] + ":" + m.repo.prefix + name
+		return cleantext.Command("git", "show", m.before[:shown]+":"+m.repo.prefix+name)
 	}
-	return "git checkout " + m.before[:shown] + " -- " + m.repo.prefix + name
+	return cleantext.Command("git", "checkout", m.before[:shown], "--", m.repo.prefix+name)
 }
