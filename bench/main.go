@@ -119,6 +119,19 @@ func run(ctx context.Context, o options) (report.Report, error) {
 	floor := []string{filepath.Join(work, "floor")}
 	copse := []string{filepath.Join(work, "copse"), "mcp", "serve"}
 	found, left := peers.Find(ctx, copse[0], floor[0], o.originals)
+	// What the measured programs keep goes with the rest: with the user's caches, a run would find what an
+	// earlier one has left, and leave a gigabyte of its own.
+	compiled, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
+	if err != nil {
+		return report.Report{}, fmt.Errorf("go env GOCACHE: %w", err)
+	}
+	for name, value := range map[string]string{
+		"GOCACHE": strings.TrimSpace(string(compiled)), "XDG_CACHE_HOME": filepath.Join(work, "cache"), "XDG_STATE_HOME": filepath.Join(work, "state"),
+	} {
+		if err := os.Setenv(name, value); err != nil {
+			return report.Report{}, err
+		}
+	}
 	r := report.Report{Date: report.Today(), Machine: report.Machine(), Left: left}
 	wanted := func(part string) bool { return o.only == "" || o.only == part }
 	var failed error

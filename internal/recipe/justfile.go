@@ -261,6 +261,12 @@ func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string)
 		Args: []string{"--justfile", filepath.Join(dir, name), "--working-directory", dir, "--color", "never", "--dump", "--dump-format", "json"},
 	})
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
+		if said := strings.TrimSpace(exit.Stderr); said != "" && !strings.Contains(said, "error: ") { // just begins its messages with it
+			return nil, &justsource.FileError{
+				Problem: "`just` does not start in your home directory, where copse starts it: " + strings.TrimSuffix(justsource.Complaint(exit.Stderr, dir), ".") +
+					". If a version manager has it for this project only, choose a version for your account, too",
+			}
+		}
 		return nil, &justsource.FileError{Problem: "The justfile cannot be used: " + justsource.Complaint(exit.Stderr, dir)}
 	}
 	if errors.Is(err, xec.ErrProcessor) {
