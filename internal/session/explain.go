@@ -75,7 +75,7 @@ func Explain(err error) error {
 		return &failure.Error{
 			Kind: failure.Internal, Err: err,
 			What: failure.Text("git is not installed, or not on the PATH"),
-			Do:   failure.Text("Install git 2.36 or later, or add its directory to the PATH."),
+			Do:   failure.Text("Install git 2.36 or later, or add its directory to the PATH. A git in the project itself does not count."),
 		}
 	}
 	// Any other error is a problem of the repository's files, or of the git program.
