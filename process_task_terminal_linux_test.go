@@ -18,6 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/test/built"
 	"github.com/copse-dev/copse/internal/test/need"
 	"github.com/copse-dev/copse/internal/xec"
+	"github.com/copse-dev/copse/internal/xec/family"
 )
 
 // asking is a justfile whose tasks need a terminal.
@@ -51,6 +52,7 @@ type desk struct {
 	program *os.File
 	dir     string
 	before  unix.Termios
+	prompt  bool // the terminal must be restored before a shell's next prompt
 }
 
 func newDesk(t *testing.T, argv ...string) *desk {
@@ -116,6 +118,26 @@ func (d *desk) presses(keys string) {
 	}
 }
 
+// panics makes the program panic while its guard cannot run: the terminal must be restored before a shell
+// can notice that the program has ended.
+func (d *desk) panics(s syscall.Signal) {
+	d.t.Helper()
+	for _, p := range family.Descendants(d.cmd.Process.Pid) {
+		if err := p.Signal(syscall.SIGSTOP); err != nil {
+			d.t.Error(err)
+		}
+		continues := time.AfterFunc(300*time.Millisecond, func() {
+			_ = p.Signal(syscall.SIGCONT)
+			_ = p.Release()
+		})
+		d.t.Cleanup(func() { continues.Stop() })
+	}
+	if err := d.cmd.Process.Signal(s); err != nil {
+		d.t.Error(err)
+	}
+	d.prompt = true
+}
+
 // over waits for the program, and returns its exit code and what the terminal shows. The terminal is as
 // it was.
 func (d *desk) over() (int, string) {
@@ -136,7 +158,7 @@ func (d *desk) over() (int, string) {
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		d.t.Error(err)
 	}
-	for deadline := time.Now().Add(time.Second); d.settings() != d.before && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Second); !d.prompt && d.settings() != d.before && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond) // a guard does it
 	}
 	if now := d.settings(); now != d.before {
@@ -212,7 +234,8 @@ func TestTaskInATerminalEnds(t *testing.T) {
 		"ended":    {"clean", signals(syscall.SIGTERM), 1, "cleaned"},
 		"hung up":  {"clean", signals(syscall.SIGHUP), 1, "cleaned"},
 		"killed":   {"ignore", signals(syscall.SIGKILL), -1, "begun"},
-		"panicked": {"ignore", signals(syscall.SIGQUIT), 2, "begun"},
+		"panicked": {"ignore", func(d *desk) { d.panics(syscall.SIGQUIT) }, 2, "begun"},
+		"aborted":  {"ignore", func(d *desk) { d.panics(syscall.SIGABRT) }, 2, "begun"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

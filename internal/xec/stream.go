@@ -99,13 +99,13 @@ func Stream(ctx context.Context, c Command, out io.Writer) error {
 			cmd.ExtraFiles = []*os.File{c.Person.In()}
 		}
 		cmd.Args = slices.Concat(c.Guard.Argv, []string{c.patience().String(), state, found.path}, found.argv)
-		r, w, err := os.Pipe()
+		r, w, err := newLifeline(screen != nil)
 		if err != nil {
 			return fmt.Errorf("run %s: %w", c.Name, err)
 		}
 		defer r.Close()
 		defer w.Close()
-		cmd.Stdin, run.lifeline = r, w
+		cmd.Stdin, run.guards, run.lifeline = r, r, w
 	}
 
 	stopped, err := run.do(limited, interrupt)
@@ -142,10 +142,12 @@ type session struct {
 	// id is the value of the marker in the program's environment.
 	id string
 	// lifeline, if there is one, is what the program's guard waits for to end.
-	lifeline *os.File
-	started  func(pid int)
-	grace    time.Duration
-	hurry    <-chan struct{}
+	lifeline *lifeline
+	// guards is the guard's end of it, which only the guard may have: a write fails when the guard has ended.
+	guards  *os.File
+	started func(pid int)
+	grace   time.Duration
+	hurry   <-chan struct{}
 	// screen, if there is one, is the terminal of the program, whose output goes to out.
 	screen *terminal.Terminal
 	out    io.Writer
@@ -175,6 +177,9 @@ func (s session) do(ctx context.Context, interrupt context.CancelCauseFunc) (sto
 		_ = s.cmd.Process.Kill()
 		_ = s.cmd.Wait()
 		return false, err
+	}
+	if s.guards != nil {
+		_ = s.guards.Close()
 	}
 	if s.started != nil {
 		s.started(s.cmd.Process.Pid)

@@ -24,7 +24,9 @@
 //
 // A program with a terminal ([xec.Command.Person]) has it as its controlling terminal, so its own session
 // and the kernel pass Ctrl+C on. The byte 1 says that this has happened, and starts only the grace. If the
-// caller is killed, the outer guard returns the person's terminal to its settings.
+// caller is killed or panics, the outer guard returns the person's terminal to its settings. The text of a
+// panic comes through the pipe, and on Linux the caller waits until the guard has read it, so the terminal
+// is restored before a shell asks for the next command.
 //
 // When the program ends normally, the rest of its process group is killed. Processes that
 // have moved to another session continue: they were meant to stay.

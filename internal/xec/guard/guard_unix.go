@@ -5,6 +5,7 @@ package guard
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -58,15 +59,11 @@ func run(level string, grace time.Duration, screen, path string, argv []string) 
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
 	asks := make(chan byte)
-	go func() {
-		defer close(asks)
-		for one := make([]byte, 1); ; {
-			if _, err := os.Stdin.Read(one); err != nil {
-				return // the caller has ended
-			}
-			asks <- one[0]
-		}
-	}()
+	restored := ""
+	if level == outer {
+		restored = screen
+	}
+	go listen(asks, restored)
 
 	var err error
 	if level == outer {
@@ -88,9 +85,6 @@ func run(level string, grace time.Duration, screen, path string, argv []string) 
 			if ok {
 				g.ask(how)
 			} else {
-				if level == outer && screen != "" {
-					terminal.Restore(os.NewFile(xec.PersonFile, ""), screen) // before a shell asks for the next command
-				}
 				g.end()
 			}
 		case <-stop:
@@ -113,6 +107,22 @@ func run(level string, grace time.Duration, screen, path string, argv []string) 
 		endBy(g.status.Signal())
 	}
 	return g.status.ExitStatus()
+}
+
+// listen passes on what the caller asks, and closes asks when the caller has ended. A panic of the caller
+// begins with a byte that asks nothing, and the caller ends when the rest is read: listen restores the
+// person's terminal in between, so a shell finds it as it was.
+func listen(asks chan<- byte, screen string) {
+	defer close(asks)
+	one := make([]byte, 1)
+	_, err := os.Stdin.Read(one)
+	for ; err == nil && one[0] <= xec.AskedProgram; _, err = os.Stdin.Read(one) {
+		asks <- one[0]
+	}
+	if screen != "" {
+		terminal.Restore(os.NewFile(xec.PersonFile, ""), screen)
+	}
+	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
 // startInner starts the inner guard, in a group of its own: who kills this one's group
