@@ -17,8 +17,8 @@ import (
 )
 
 // Without returns env without the entries of PATH in the projects of dirs, empty ones of which have no
-// effect. The project of a directory is each repository that contains it, with all worktrees; without a
-// repository, each directory that contains it and has a file with which a project begins, such as a
+// effect. The project of a directory is the directory itself; each repository that contains it, with all
+// worktrees; each directory that contains it and has a file with which a project begins, such as a
 // justfile; and each directory above it in whose node_modules/.bin or virtual environment an entry lies.
 // The home directory and the directories of the system's programs belong to the user, and a directory
 // that contains one of them is not a project.
@@ -80,35 +80,45 @@ func (p *projects) foreign(dir string) bool {
 func (p *projects) add(dir string) {
 	target := real(dir)
 	p.dirs = append(p.dirs, dir, target)
-	roots := p.above(target, ".git")
-	for _, at := range roots {
+	for at := target; p.foreign(at); at = filepath.Dir(at) {
+		if at == target || begins(at) {
+			p.roots = append(p.roots, at)
+		}
 		if shared := gitlink.Repository(at); shared != "" {
 			p.repositories = append(p.repositories, shared)
 		}
 	}
-	if len(roots) == 0 {
-		roots = p.above(target, ".tic", ".twig", ".copse.yml", "justfile", ".justfile", "package.json", "pyproject.toml", "Makefile", "go.mod", "Cargo.toml")
-	}
-	p.roots = append(p.roots, roots...)
 }
 
-// above returns dir and the directories above it that have one of the names.
-func (p *projects) above(dir string, names ...string) []string {
-	var found []string
-	for ; p.foreign(dir); dir = filepath.Dir(dir) {
-		if marked(dir, names...) {
-			found = append(found, dir)
-		}
+// files are the names, in lower case, of files with which a project begins. An archive can have a
+// directory with a .git, so these count above a repository, too.
+func files() []string {
+	return []string{
+		".git", ".tic", ".twig", ".copse.yml", ".mcp.json", "justfile", ".justfile", "makefile", "readme", "readme.md", "package.json",
+		"deno.json", "deno.jsonc", "pyproject.toml", "pixi.toml", "go.mod", "cargo.toml", "composer.json", "cmakelists.txt", "flake.nix", "gemfile",
 	}
-	return found
 }
 
-// marked reports whether a directory has one of the files with which a project begins.
-func marked(dir string, names ...string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
-		_, err := os.Lstat(filepath.Join(dir, name))
+// maxNames is the number of names in a directory that are examined.
+const maxNames = 10_000
+
+// begins reports whether a directory has one of the files with which a project begins, or too many
+// names to tell.
+func begins(dir string) bool {
+	opened, err := os.Open(dir)
+	if err != nil {
 		return !regular.Absent(err)
-	})
+	}
+	defer opened.Close()
+	names, _ := opened.Readdirnames(maxNames)
+	known := files()
+	return len(names) == maxNames || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(known, strings.ToLower(name)) })
+}
+
+// marked reports whether a directory has a file.
+func marked(dir, name string) bool {
+	_, err := os.Lstat(filepath.Join(dir, name))
+	return !regular.Absent(err)
 }
 
 // contain reports whether an entry of PATH lies in one of the projects.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -57,6 +58,9 @@ func TestWithout(t *testing.T) {
 	}
 	all := []string{"root/" + bin, "root/.venv/bin", "own", "link", "root", "root2", "root/missing", "own/alias/root/missing", "tools/bin", "archive/tools", "bare/.venv/bin", "bare/tools"}
 	others := []string{"own", "root2", "tools/bin", "archive/tools", "bare/.venv/bin", "bare/tools"}
+	without := func(removed string) []string {
+		return slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == removed })
+	}
 	for name, tt := range map[string]struct {
 		home, dir string
 		want      []string
@@ -68,10 +72,11 @@ func TestWithout(t *testing.T) {
 		"the home is the project":         {"root", "root", all},
 		"the home is in it":               {"root/node_modules", "root", all},
 		"below the top":                   {"own", "root/docs", others},
-		"a virtual environment alone":     {"own", "bare/docs", slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == "bare/.venv/bin" })},
-		"a project without git":           {"own", "archive/docs", slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == "archive/tools" })},
-		"beside it":                       {"own", "root2", all},
-		"a directory of programs":         {"own", "tools/bin", all},
+		"a virtual environment alone":     {"own", "bare/docs", without("bare/.venv/bin")},
+		"a project without git":           {"own", "archive/docs", without("archive/tools")},
+		"beside it":                       {"own", "root2", without("root2")},
+		"a directory of programs":         {"own", "tools/bin", without("tools/bin")},
+		"beside a directory of programs":  {"own", "tools/docs", all},
 		"a directory that does not exist": {"own", "gone", all},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -88,6 +93,30 @@ func TestWithout(t *testing.T) {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
+	}
+}
+
+// A project begins with any of the usual files, in any case, whatever lies below it; so does a directory
+// with too many names to tell.
+func TestBegin(t *testing.T) {
+	t.Parallel()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10_000 {
+		gittest.Write(t, filepath.Join(base, "many", strconv.Itoa(i)), "")
+	}
+	for name, want := range map[string]bool{"many": true, "JustFile": true, ".JUSTFILE": true, "CMakeLists.txt": true, "README.md": true, "deno.json": true, "notes.txt": false} {
+		at := filepath.Join(base, name)
+		mkdir(t, at, "bin", "sub/.git")
+		if name != "many" {
+			gittest.Write(t, filepath.Join(at, name), "")
+		}
+		e := xec.Env{"HOME=" + filepath.Join(base, "home"), "PATH=" + list(at, "bin")}
+		if got := ownpath.Without(e, filepath.Join(at, "sub")).Get("PATH") == ""; got != want {
+			t.Errorf("%s: removed %t, want %t", name, got, want)
+		}
 	}
 }
 
