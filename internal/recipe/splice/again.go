@@ -8,6 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/recipe/splice/evaluation"
 	"github.com/copse-dev/copse/internal/recipe/splice/lines"
 	"github.com/copse-dev/copse/internal/recipe/splice/programs"
+	"github.com/copse-dev/copse/internal/recipe/splice/quoting"
 )
 
 // ReadAgain is the reason for a parameter that a recipe protects, but a second reader does not. The
@@ -77,8 +78,24 @@ func (r *recipe) evaluatesIn(shell string, positional bool, lines [][]any, writt
 		script.Shell, script.Positional = shell, positional
 		of, ofVariables := script.Evaluates(written)
 		inserted, variables = cmp.Or(inserted, of), cmp.Or(variables, ofVariables)
+		if of != evaluation.Unparsed {
+			r.exposed(script)
+		}
 	}
 	return inserted, variables
+}
+
+// exposed marks the parameters that quote() does not protect where a script has them.
+func (r *recipe) exposed(script rendered) {
+	if len(script.quotes) == 0 {
+		return
+	}
+	protects := quoting.Protects(script.Text, script.Shell)
+	for _, q := range script.quotes {
+		if q.unknown || !protects(q.at) {
+			r.markAll(q.value, inQuotes)
+		}
+	}
 }
 
 // reasons marks the parameters that lines insert, and those that they use as variables, unless the

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/copse-dev/copse/internal/recipe/splice/evaluation"
 	"github.com/copse-dev/copse/internal/recipe/splice/lines"
 	"github.com/copse-dev/copse/internal/recipe/splice/programs"
 )
@@ -18,24 +17,21 @@ const (
 	NotShell = "quote() does not protect it, as the recipe's script is not for a POSIX shell"
 )
 
-// body finds parameters in the body of a recipe.
+// body finds parameters that the body of a recipe inserts without quote(), and those that its expressions
+// run.
 func (r *recipe) body() {
+	posix := r.module.shell()
 	if r.isScript() {
-		s := scanner{unsupported: !r.posixScript(), other: !r.posixScript()}
-		for i, line := range r.Body {
-			if i == 0 && strings.HasPrefix(lines.First(line), "#!") {
-				for _, fragment := range line {
-					r.markAll(fragment, unquoted)
-				}
-				continue
-			}
-			s = r.line(line, s)
-			s.feed("\n")
-		}
-		return
+		posix = r.posixScript()
 	}
-	for _, line := range r.Body {
-		r.line(line, scanner{unsupported: !r.module.shell(), other: !r.module.shell()})
+	for i, line := range r.Body {
+		first := i == 0 && r.isScript() && strings.HasPrefix(lines.First(line), "#!")
+		for _, fragment := range line {
+			r.commands(fragment)
+			if r.inserted(fragment, posix); first {
+				r.markAll(fragment, unquoted)
+			}
+		}
 	}
 }
 
@@ -66,114 +62,35 @@ func (r *recipe) posixScript() bool {
 	return len(words) > 0 && programs.Command{Command: words[0], Arguments: words[1:]}.BehindEnv().Shell()
 }
 
-// line scans the fragments of a line: texts, and expressions in a nested list.
-func (r *recipe) line(line []any, s scanner) scanner {
-	for _, fragment := range line {
-		switch f := fragment.(type) {
-		case string:
-			s.feed(f)
-		case []any:
-			for _, e := range f {
-				s = r.expression(e, s, true)
-			}
-		default:
-			r.markAll(f, unquoted)
-		}
+// inserted finds the parameters that the value of an expression contains outside quote(), which protects
+// only in the script of a POSIX shell.
+func (r *recipe) inserted(e any, posix bool) {
+	parts, _ := e.([]any)
+	op := ""
+	if len(parts) > 0 {
+		op, _ = parts[0].(string)
 	}
-	return s
-}
-
-// expression scans the value of an expression in a script. Without inserted, the value is used
-// elsewhere, and only the commands that the expression itself runs matter.
-func (r *recipe) expression(e any, s scanner, inserted bool) scanner {
-	switch e := e.(type) {
-	case nil:
-		return s
-	case string:
-		s.feed(e)
-		return s
-	case []any:
-		if len(e) > 0 {
-			if op, ok := e[0].(string); ok {
-				return r.operation(op, e, s, inserted)
-			}
-		}
-	}
-	if inserted {
-		r.markAll(e, unquoted)
-	}
-	s.value()
-	return s
-}
-
-func (r *recipe) operation(op string, e []any, s scanner, inserted bool) scanner {
-	switch op {
-	case "variable":
-		name, _ := variable(e)
-		if r.has(name) {
-			if inserted {
-				r.mark(name, unquoted)
-			}
-		} else if known, isConstant, fits := r.module.constant(name); isConstant {
-			s.large = s.large || !fits
-			s.feed(known)
-			return s
-		}
-		s.insert(r.unknown(e))
-		return s
-	case "concatenate", "format":
-		for _, part := range e[1:] {
-			s = r.expression(part, s, inserted)
-		}
-		return s
-	case "if":
-		if len(e) != 4 {
-			break
-		}
-		r.commands(e[1])
-		return merge(r.expression(e[2], s, inserted), r.expression(e[3], s, inserted))
-	case "evaluate", "assert":
-		r.commands(e)
-		s.insert(r.unknown(e))
-		return s
-	case "call":
-		return r.call(e, s, inserted)
-	}
-	r.commands(e)
-	if inserted {
-		r.markAll(e, unquoted)
-	}
-	s.value()
-	return s
-}
-
-// call scans the call of a function.
-func (r *recipe) call(e []any, s scanner, inserted bool) scanner {
-	r.commands(e)
-	name := callee(e)
+	name := callee(parts)
 	switch {
-	case r.module.functions[name]:
-	case name == "quote":
-		if inserted && !s.protects() {
-			reason := inQuotes
-			switch {
-			case s.other:
-				reason = NotShell
-			case s.large:
-				reason = evaluation.Unparsed
-			}
-			r.markAll(e[2:], reason)
+	case op == "" && len(parts) > 0: // braces around expressions
+	case op == "concatenate", op == "format":
+		parts = parts[1:]
+	case condition(parts):
+		parts = parts[2:]
+	case op == "evaluate", op == "assert", slices.Contains(plain, name) && !r.module.functions[name]:
+		return
+	case name == "quote" && !r.module.functions[name]:
+		if !posix {
+			r.markAll(parts[2:], NotShell)
 		}
-		s.value()
-		return s
-	case slices.Contains(plain, name):
-		s.value()
-		return s
-	case inserted:
+		return
+	default:
 		r.markAll(e, unquoted)
+		return
 	}
-	s.insert(r.unknown(e))
-	return s
+	for _, part := range parts {
+		r.inserted(part, posix)
+	}
 }
 
 // plain are functions whose value is one of few words, a number, or none.
@@ -203,12 +120,12 @@ func (r *recipe) unknown(e any) bool {
 			slices.Contains([]string{"env", "env_var", "env_var_or_default", "read", "shell"}, name) {
 			return true
 		}
-		return slices.ContainsFunc(e, r.unknown)
+		return !slices.Contains(plain, name) && slices.ContainsFunc(e, r.unknown)
 	}
 	return false
 }
 
-// commands scans the commands that an expression runs with shell(), or with a function that
+// commands examines the commands that an expression runs with shell(), or with a function that
 // the justfile defines.
 func (r *recipe) commands(e any) {
 	parts, ok := e.([]any)
@@ -220,8 +137,7 @@ func (r *recipe) commands(e any) {
 	}
 	shell := len(parts) > 2 && parts[0] == "call" && parts[1] == "shell"
 	if shell {
-		posix := r.module.shell()
-		r.expression(parts[2], scanner{unsupported: !posix, other: !posix}, true)
+		r.inserted(parts[2], r.module.shell())
 		inserted, variables := r.evaluatesIn(r.module.shellName(), true, [][]any{parts[2:3]}, nil)
 		if inserted != "" {
 			r.markAll(parts[2], inserted)
@@ -230,9 +146,7 @@ func (r *recipe) commands(e any) {
 			r.markAll(parts[3:], variables)
 		}
 	}
-	for i, part := range parts {
-		if !shell || i != 2 { // the script was scanned
-			r.commands(part)
-		}
+	for _, part := range parts {
+		r.commands(part)
 	}
 }

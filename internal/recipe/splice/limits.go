@@ -3,7 +3,7 @@ package splice
 import (
 	"strings"
 
-	"github.com/copse-dev/copse/internal/recipe/splice/evaluation"
+	"github.com/copse-dev/copse/internal/recipe/splice/quoting"
 )
 
 // maxConstants limits the text of the constants that all recipes of a justfile insert. A justfile can
@@ -24,7 +24,7 @@ type budget struct{ left, scripts int }
 // constant. Without fits, its text, or that of all constants before it, is too long to parse.
 func (m *module) constant(name string) (value string, isConstant, fits bool) {
 	value, isConstant = m.assigned(name)
-	if m.constants.left -= min(len(value), evaluation.MaxScript); len(value) > evaluation.MaxScript || m.constants.left < 0 {
+	if m.constants.left -= min(len(value), quoting.MaxScript); len(value) > quoting.MaxScript || m.constants.left < 0 {
 		return "", isConstant, false
 	}
 	return value, isConstant, true
@@ -69,7 +69,7 @@ func (m *module) text(e any) (string, bool) {
 			if !isConstant {
 				return "", false
 			}
-			if all.Len() <= evaluation.MaxScript {
+			if all.Len() <= quoting.MaxScript {
 				all.WriteString(text)
 			}
 		}

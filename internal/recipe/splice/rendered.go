@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/copse-dev/copse/internal/recipe/splice/evaluation"
+	"github.com/copse-dev/copse/internal/recipe/splice/quoting"
 )
 
 // maxAlternatives limits the number of scripts that the conditional values of one can make.
@@ -22,6 +23,21 @@ type renderer struct {
 	made            int
 	known           map[string]int // the numbers by the condition, if equal conditions have equal values
 	quoted          bool           // the value is the argument of quote()
+	quotes          []quote
+	unknown         bool // the text has a value that can contain quotation marks
+}
+
+// rendered is a script that lines can be.
+type rendered struct {
+	evaluation.Script
+	quotes []quote
+}
+
+// quote is a place where quote() inserts parameters into a script.
+type quote struct {
+	at      int
+	value   any
+	unknown bool // a value that can contain quotation marks is before it
 }
 
 // choose returns the number of the value that the next of the conditional expressions has.
@@ -65,7 +81,7 @@ func (t *renderer) next() bool {
 			t.choices = t.choices[:i+1]
 			t.choices[i]++
 			t.to.Reset()
-			t.made = 0
+			t.made, t.quotes, t.unknown = 0, nil, false
 			clear(t.known)
 			return true
 		}
@@ -74,7 +90,7 @@ func (t *renderer) next() bool {
 }
 
 // scripts returns the scripts that lines can be. It does not build a text that is too long to parse.
-func (r *recipe) scripts(lines [][]any) (scripts []evaluation.Script, fits bool) {
+func (r *recipe) scripts(lines [][]any) (scripts []rendered, fits bool) {
 	text := renderer{recipe: r, known: map[string]int{}}
 	for more := true; more; more = text.next() {
 		for _, line := range lines {
@@ -91,9 +107,9 @@ func (r *recipe) scripts(lines [][]any) (scripts []evaluation.Script, fits bool)
 		if len(scripts) == maxAlternatives {
 			return nil, false
 		}
-		scripts = append(scripts, evaluation.Script{
+		scripts = append(scripts, rendered{evaluation.Script{
 			Text: text.to.String(), Shell: r.shellName(), Exported: r.environment(), Inherited: r.module.exported(), Positional: r.positional(),
-		})
+		}, text.quotes})
 	}
 	return scripts, true
 }
@@ -130,6 +146,7 @@ func (t *renderer) add(e any) bool {
 	if t.quoted && composed(e) {
 		return t.write(evaluation.Value + " " + evaluation.Value)
 	}
+	t.unknown = t.unknown || !t.quoted && t.recipe.unknown(e)
 	return (t.quoted || !operates(e)) && t.write(evaluation.Value)
 }
 
@@ -216,6 +233,9 @@ func (t *renderer) choice(e []any) bool {
 
 // quote writes an expression as one word.
 func (t *renderer) quote(e any) bool {
+	if len(t.recipe.mentioned(e)) > 0 {
+		t.quotes = append(t.quotes, quote{t.to.Len(), e, t.unknown})
+	}
 	if !t.write("'") {
 		return false
 	}
@@ -229,7 +249,7 @@ func (t *renderer) write(text string) bool {
 	if t.quoted {
 		text = strings.ReplaceAll(text, "'", `"`)
 	}
-	if t.to.Len()+len(text) > evaluation.MaxScript {
+	if t.to.Len()+len(text) > quoting.MaxScript {
 		return false
 	}
 	t.to.WriteString(text)

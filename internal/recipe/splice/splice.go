@@ -170,7 +170,7 @@ func (r *recipe) analyze() map[string]string {
 	r.dependencies()
 	// A default value can use earlier parameters.
 	for _, p := range slices.Backward(r.Parameters) {
-		r.expression(p.Default, scanner{unsupported: true}, false)
+		r.commands(p.Default)
 		if _, ok := r.spliced[p.Name]; ok {
 			r.markAll(p.Default, because(fmt.Sprintf("the default value of %s uses it", p.Name), r.spliced[p.Name]))
 		}
@@ -261,7 +261,7 @@ func (r *recipe) attributes() {
 func (r *recipe) dependencies() {
 	for _, d := range r.Dependencies {
 		for _, e := range d.Arguments {
-			r.expression(e, scanner{unsupported: true}, false)
+			r.commands(e)
 		}
 		to := r.module.find(d.Recipe)
 		if to == nil || d.Star != nil {

@@ -5,6 +5,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/copse-dev/copse/internal/recipe/splice/quoting"
 	"github.com/copse-dev/copse/internal/recipe/splice/words"
 )
 
@@ -63,7 +64,7 @@ func (s *script) qualifier(n *syntax.Lit) {
 	if s.from.Shell != "zsh" || !strings.HasPrefix(n.Value, "(") {
 		return
 	}
-	if text, err := s.parser().Document(strings.NewReader(n.Value)); err == nil {
+	if text, err := quoting.Parser(s.from.Shell).Document(strings.NewReader(n.Value)); err == nil {
 		s.content(text)
 	} else {
 		s.evaluates(s.origins.all, evaluated)

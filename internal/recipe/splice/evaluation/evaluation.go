@@ -20,6 +20,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/copse-dev/copse/internal/recipe/splice/programs"
+	"github.com/copse-dev/copse/internal/recipe/splice/quoting"
 	"github.com/copse-dev/copse/internal/recipe/splice/words"
 )
 
@@ -37,12 +38,8 @@ const (
 // Value represents an inserted value in the text of a script.
 const Value = words.Value
 
-// The limits of a script that is parsed. The parser is recursive, and a repository can contain any
-// justfile.
+// The limits of a script that is examined.
 const (
-	MaxScript  = 32 << 10
-	MaxNesting = 1000
-
 	maxDepth     = 4   // of the constant scripts of shells in each other
 	maxExported  = 100 // parameters in the environment
 	maxArguments = 500 // of a command; each can be the name of a program
@@ -88,7 +85,7 @@ func (from Script) Evaluates(written Files) (inserted, variables string) {
 	if file == nil {
 		return Unparsed, Unparsed
 	}
-	walk(file, func(n syntax.Node, around []syntax.Node) {
+	quoting.Walk(file, func(n syntax.Node, around []syntax.Node) {
 		if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
 			if name, _ := words.Text(call.Args[0]); s.functions[name] {
 				s.given.add(s.input(around))
@@ -96,24 +93,23 @@ func (from Script) Evaluates(written Files) (inserted, variables string) {
 		}
 	})
 	for _, file := range s.files {
-		walk(file, s.node)
+		quoting.Walk(file, s.node)
 	}
 	return s.inserted, s.variables
 }
 
 // parse returns a script with its functions and variables, and no file if it is too long, or not a script.
 func (from Script) parse(written Files) (*script, *syntax.File) {
-	text := from.Text
-	if from.depth > maxDepth || len(from.Exported) > maxExported || len(text) > MaxScript || strings.Count(text, "(")+strings.Count(text, "{")+strings.Count(text, "[")+strings.Count(text, "`") > MaxNesting {
+	if from.depth > maxDepth || len(from.Exported) > maxExported {
+		return nil, nil
+	}
+	file := quoting.Parse(from.Text, from.Shell)
+	if file == nil {
 		return nil, nil
 	}
 	s := &script{
 		from: from, written: written, functions: map[string]bool{}, exported: variables{}, called: map[*syntax.Word]bool{},
 		other: !slices.Contains([]string{"sh", "bash", "dash", "ash"}, from.Shell),
-	}
-	file, err := s.parser().Parse(strings.NewReader(text), "")
-	if err != nil {
-		return nil, nil
 	}
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -134,7 +130,7 @@ func (from Script) parse(written Files) (*script, *syntax.File) {
 		s.exported.add(name, s.origins.names[name])
 	}
 	for _, file := range s.files {
-		walk(file, func(n syntax.Node, _ []syntax.Node) { s.export(n) })
+		quoting.Walk(file, func(n syntax.Node, _ []syntax.Node) { s.export(n) })
 	}
 	return s, file
 }
@@ -154,31 +150,6 @@ func (s *script) aliased(n *syntax.CallExpr) map[string]bool {
 		}
 	}
 	return all
-}
-
-func (s *script) parser() *syntax.Parser {
-	variant := syntax.LangBash
-	switch {
-	case s.from.Shell == "zsh":
-		variant = syntax.LangZsh
-	case strings.HasSuffix(s.from.Shell, "ksh"):
-		variant = syntax.LangMirBSDKorn
-	}
-	return syntax.NewParser(syntax.Variant(variant))
-}
-
-// walk calls do with every node of a file, and with the nodes around it, of which it is the last.
-func walk(file *syntax.File, do func(n syntax.Node, around []syntax.Node)) {
-	var around []syntax.Node
-	syntax.Walk(file, func(n syntax.Node) bool {
-		if n == nil {
-			around = around[:len(around)-1]
-			return true
-		}
-		around = append(around, n)
-		do(n, around)
-		return true
-	})
 }
 
 // node examines one node.
@@ -338,7 +309,7 @@ func (s *script) evaluator(args []*syntax.Word, around []syntax.Node) {
 // nested returns the scripts among the arguments of commands such as trap, which the shell parses again,
 // and those that it reads from files whose texts are in here-documents. It remembers such texts.
 func (s *script) nested(file *syntax.File) (files []*syntax.File) {
-	walk(file, func(n syntax.Node, around []syntax.Node) {
+	quoting.Walk(file, func(n syntax.Node, around []syntax.Node) {
 		call, ok := n.(*syntax.CallExpr)
 		if !ok || len(call.Args) == 0 {
 			return
@@ -356,7 +327,7 @@ func (s *script) nested(file *syntax.File) (files []*syntax.File) {
 			}
 		}
 		for _, text := range scripts {
-			inner, err := s.parser().Parse(strings.NewReader(text), "")
+			inner, err := quoting.Parser(s.from.Shell).Parse(strings.NewReader(text), "")
 			if err != nil {
 				if strings.Contains(text, "$") {
 					s.evaluates(s.origins.all, evaluated)

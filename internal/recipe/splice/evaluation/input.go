@@ -10,6 +10,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/recipe/splice/calls"
 	"github.com/copse-dev/copse/internal/recipe/splice/programs"
+	"github.com/copse-dev/copse/internal/recipe/splice/quoting"
 	"github.com/copse-dev/copse/internal/recipe/splice/words"
 )
 
@@ -149,7 +150,7 @@ func (from Script) Writes() Files {
 		return nil
 	}
 	s.written = Files{}
-	walk(file, func(n syntax.Node, around []syntax.Node) {
+	quoting.Walk(file, func(n syntax.Node, around []syntax.Node) {
 		switch n := n.(type) {
 		case *syntax.Stmt:
 			s.redirected(n, around, file)
