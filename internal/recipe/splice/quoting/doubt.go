@@ -11,28 +11,11 @@ import (
 )
 
 // script is a script whose quotation marks matter.
-type script struct {
-	text, shell string
-	// documents are the texts of its here-documents.
-	documents []syntax.Node
-}
-
-// expands reports whether quotation marks inside a node have a meaning of their own.
-func (s *script) expands(n syntax.Node) bool {
-	switch n := n.(type) {
-	case *syntax.ParamExp, *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop, *syntax.ExtGlob:
-		return true
-	case *syntax.CmdSubst:
-		return n.Backquotes
-	case *syntax.Word:
-		return slices.Contains(s.documents, syntax.Node(n))
-	}
-	return false
-}
+type script struct{ text, shell string }
 
 // doubtful reports whether shells, or versions of one, can disagree where a node ends, so that a later
 // quotation mark can begin a text in one of them and end it in another.
-func (s *script) doubtful(n syntax.Node, around []syntax.Node) bool {
+func (s script) doubtful(n syntax.Node, around []syntax.Node) bool {
 	marks := "'\"\\`"
 	switch n := n.(type) {
 	case *syntax.SglQuoted:
@@ -66,24 +49,20 @@ func substitutes(n syntax.Node) bool {
 
 // ends reports whether a here-document ends where it seems to: no value, and no command of several lines,
 // can have its last line.
-func (s *script) ends(r *syntax.Redirect) bool {
+func (s script) ends(r *syntax.Redirect) bool {
 	name := strings.Trim(strings.TrimPrefix(s.of(r.Word), `\`), `'"`)
 	if strings.ContainsAny(name, "'\"\\`$"+words.Value) {
 		return false
 	}
-	if r.Hdoc == nil {
-		return true
-	}
-	s.documents = append(s.documents, r.Hdoc)
-	return !strings.Contains(s.of(r.Hdoc), words.Value) && !slices.ContainsFunc(r.Hdoc.Parts, func(part syntax.WordPart) bool {
+	return r.Hdoc == nil || !strings.Contains(s.of(r.Hdoc), words.Value) && !slices.ContainsFunc(r.Hdoc.Parts, func(part syntax.WordPart) bool {
 		_, literal := part.(*syntax.Lit)
 		return !literal && strings.Contains(s.of(part), "\n")
 	})
 }
 
 // of returns the text of a node.
-func (s *script) of(n syntax.Node) string { return s.text[n.Pos().Offset():n.End().Offset()] }
+func (s script) of(n syntax.Node) string { return s.text[n.Pos().Offset():n.End().Offset()] }
 
 // unclear matches what a value that is empty changes, and what the parser reads in another way: a line that
 // continues after a part of a sign, and the characters that it ignores.
-var unclear = lazyregexp.New(`[$\\<]` + words.Value + `|(?:\A|[\s;&|()<>])` + words.Value + `+#|\(` + words.Value + `\(|[$<(]\\\n|[\r\x00]`)
+var unclear = lazyregexp.New(strings.ReplaceAll(`\\V|\$V+['({\[]|<V+[<(]|(?:\A|[\s;&|()<>])V+#|[$<(]\\\n|[\r\x00]`, "V", words.Value))

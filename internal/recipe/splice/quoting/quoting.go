@@ -55,20 +55,21 @@ func Walk(file *syntax.File, do func(n syntax.Node, around []syntax.Node)) {
 }
 
 // Protects returns a function that reports whether the single quotation mark at a position of a script
-// begins a text that stays a part of one word, whatever that text is.
+// begins a text that stays a part of one word, whatever that text is. A text inside a doubtful construct does
+// not, because its marks make the construct doubtful.
 func Protects(text, shell string) func(at int) bool {
 	file := Parse(text, shell)
 	if file == nil {
 		return func(int) bool { return false }
 	}
-	s := script{text: text, shell: shell}
+	s := script{text, shell}
 	end := len(text)
 	if found := unclear.Get().FindStringIndex(text); found != nil {
 		end = found[0]
 	}
 	var protected []int
 	Walk(file, func(n syntax.Node, around []syntax.Node) {
-		if quoted, ok := n.(*syntax.SglQuoted); ok && !slices.ContainsFunc(around, s.expands) {
+		if quoted, ok := n.(*syntax.SglQuoted); ok {
 			protected = append(protected, int(quoted.Left.Offset())) //nolint:gosec // at most MaxScript
 		}
 		if s.doubtful(n, around) {

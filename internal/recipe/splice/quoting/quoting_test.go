@@ -89,7 +89,7 @@ func TestProtects(t *testing.T) {
 	for text, want := range map[string]bool{
 		"echo Q a=Q --b=Q, 'a'Q\"b\"": true, "(echo Q) && { echo Q; } | cat > Q": true, "if [ Q = Q ]; then a=Q; fi; for i in Q; do echo Q; done": true, "case Q in Q) echo Q ;; *) ;; esac": true,
 		"echo \"$(echo Q)\" $(echo Q) <(echo Q)": true, "echo a#Q '#' it\\'s # it's\necho Q": true, "[[ Q == Q && Q =~ ^a ]]; cat <<< Q": true, "f() { echo Q; }; f Q &": true, "echo ${#a} $# $$ \"it's\" $\"a\" Q": true,
-		"echo R \"R\" R Q": true, "cat <<E Q\na\nE\necho Q": true, "cat <<E\nit's $a $(echo \"b\")\nE\necho Q": true, "cat <<-'E'\n\t` $(\n\tE\necho Q": true, "cat <<\\E; cat <<\"END-2\"\n'\nE\n\"\nEND-2\necho Q": true,
+		"echo R \"<R> $R\" R Q": true, "cat <<E Q\na\nE\necho Q": true, "cat <<E\nit's $a $(echo \"b\")\nE\necho Q": true, "cat <<-'E'\n\t` $(\n\tE\necho Q": true, "cat <<\\E; cat <<\"END-2\"\n'\nE\n\"\nEND-2\necho Q": true,
 		"grep a <<< \"b\"; n=$((1 << 3)); echo Q": true, "(( n = 16#f )); for ((i = 0; i < 2; i++)); do echo Q; done": true, "a=`git log`; echo Q": true, "cat <<E\na\\\nE\nE\necho Q": true, "cat <<E\nE\necho Q": true, "case a in a) echo $(echo Q) ;; esac; echo Q": true, "a=$(echo ${b:-c}); echo Q": true,
 		// Where quote() does not protect.
 		"echo \"Q\"": false, "echo 'Q'": false, "echo \\Q": false, "echo $Q": false, "echo # Q": false, "cat <<E\nQ\nE": false, "cat <<E\n$(echo Q)\nE": false, "cat <<Q\na\nQ": false, "echo `echo Q`": false, "echo ${a:-Q}": false,
@@ -98,17 +98,17 @@ func TestProtects(t *testing.T) {
 		"echo $'a' Q": false, "echo \"${a:-'b'}\" Q": false, "echo ${a:-\"}\"} Q": false, "echo $(( '1' )) Q": false, "(( a['1'] )); echo Q": false, "let 'a=1'; echo Q": false, "for ((i=0; i<'3'; i++)); do a; done; echo Q": false, "echo @(a|'b') Q": false,
 		"echo `echo \"a\"` Q": false, "echo `echo a # b` Q": false, "[[ a =~ # ]]; echo Q": false, "[[ a =~ 'b' ]]; echo Q": false, "echo $(case a in a) echo Q ;; esac)": false, "echo $(cat <<E\nit's\nE\n) Q": false, "alias a=\"b '\"\na\necho Q": false,
 		"cat <<E\n$(echo 'a\nE\nb')\nE\necho Q": false, "cat <<R\nR\necho Q": false, "cat <<E\nR\nE\necho Q": false, "cat <<E\"F\"\nEF\necho Q": false,
-		"echo R# Q": false, "echo;RR# Q": false, "echo $RQ": false, "echo \\RQ": false, "echo $(R(echo Q)\n)": false, "cat <R<E\nE\necho Q": false, "echo $\\\nQ": false, "cat <<E\nE\r\nE\necho Q": false, "echo a\r\necho Q": false,
+		"echo R# Q": false, "echo;RR# Q": false, "echo $RQ": false, "echo \\RQ": false, "echo $(R(echo Q)\n)": false, "cat <R<E\nE\necho Q": false, "cat <R(echo Q)": false, "echo $R(echo Q)": false, "echo $\\\nQ": false, "cat <<E\nE\r\nE\necho Q": false, "echo a\r\necho Q": false,
 	} {
 		if protects(text, "sh") != want {
 			t.Errorf("%q: protected: %v, want %v", text, !want, want)
 		}
-		for i := range 3 {
-			to := &accepted
-			if !want {
-				to = &refused
-			}
-			to.add(text, hostile[i], "")
+		to, args := &refused, hostile[:1]
+		if want {
+			to, args = &accepted, hostile[1:3]
+		}
+		for _, arg := range args {
+			to.add(text, arg, "")
 		}
 	}
 	for _, shell := range []string{"sh", "bash"} {
@@ -116,7 +116,7 @@ func TestProtects(t *testing.T) {
 			t.Errorf("%s ran the argument in %s", shell, strings.Join(ran, "\n"))
 		}
 	}
-	if ran := refused.ran("bash"); len(ran) < 10 {
+	if ran := refused.ran("bash"); len(ran) < 5 {
 		t.Errorf("the argument ran only in %s", strings.Join(ran, "\n"))
 	}
 	if !protects("echo $'a\\'' Q", "bash") || protects("ls *(e:'a':) Q", "zsh") || !protects("ls *(.) Q", "zsh") {
@@ -133,7 +133,7 @@ func TestRandom(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same scripts each time
 	accepted := runs{t, t.TempDir(), nil}
-	for len(accepted.texts) < 150 {
+	for len(accepted.texts) < 80 {
 		text := ""
 		for range 2 + random.IntN(10) {
 			text += parts[random.IntN(len(parts))]
