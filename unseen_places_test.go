@@ -11,7 +11,6 @@ var unaskedPlaces = map[string]string{
 		branch/source/records stampsOf
 		branch/twig direct
 		branch/twig get
-		git/dirt stampOf
 		git/fingerprint Around
 		git/fingerprint around
 		git/fingerprint stat

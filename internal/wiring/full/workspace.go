@@ -443,9 +443,6 @@ func (s *Served) Instructions(about string, readOnly bool) string {
 func (w *Workspace) Verdicts(store storage.Store) *gather.Verdicts {
 	o := gather.Options{
 		Branches: w.Branches, Services: w.Services, Items: store, Now: w.env.Now, Radar: w.Radar(),
-		Open: func(ctx context.Context, dir string) (*git.Repo, error) {
-			return git.Discover(ctx, dir, git.Options{Env: w.env.Environ})
-		},
 		Kept: kept(w.env.ConflictsDir()),
 	}
 	if !slices.Contains(w.disabled, "github") {

@@ -122,9 +122,21 @@ func (c *cache) save(known, fresh *kept) {
 	for _, key := range others[:min(len(others), maxMerges)] {
 		fresh.Merges[key] = known.Merges[key]
 	}
-	c.own = fresh
+	c.replace(fresh)
+}
+
+// saveWorktrees stores the states of worktrees beside the other known results, if one of them is new.
+func (c *cache) saveWorktrees(known *kept, states map[string]*uncommitted.State) {
+	if !maps.Equal(known.Worktrees, states) {
+		c.replace(&kept{Version: version, Worktrees: states, Merges: known.Merges, Last: known.Last})
+	}
+}
+
+// replace stores results instead of the earlier ones.
+func (c *cache) replace(k *kept) {
+	c.own = k
 	if c.path != "" {
-		_ = c.write(fresh) // it is tried again next time
+		_ = c.write(k) // it is tried again next time
 	}
 }
 

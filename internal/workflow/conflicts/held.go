@@ -109,6 +109,43 @@ func (g *survey) held(ctx context.Context) ([]Held, error) {
 	return held, nil
 }
 
+// Uncommitted returns the number of uncommitted changes of some worktrees, by root, as "git status" lists
+// them. It omits worktrees whose files could not all be compared. It does not wait for a report.
+func (r *Radar) Uncommitted(ctx context.Context, roots []string) (map[string]int, error) {
+	repo, err := r.o.Branches.Session().Repo(ctx)
+	if err != nil || len(roots) == 0 {
+		return nil, err
+	}
+	listed, err := repo.Worktrees(ctx)
+	if err != nil {
+		return nil, session.Explain(err)
+	}
+	known := r.reader(repo.CommonDir()).load()
+	g := &survey{Radar: r, repo: repo, known: known, fresh: newKept()}
+	var sides []*side
+	for _, w := range listed {
+		if slices.Contains(roots, w.Path) {
+			sides = append(sides, &side{name: w.Branch, root: w.Path, head: w.Head})
+		} else if state := known.Worktrees[w.Path]; state != nil {
+			g.fresh.Worktrees[w.Path] = state
+		}
+	}
+	if err := g.readFiles(ctx, sides); err != nil {
+		return nil, err
+	}
+	if r.mu.TryLock() { // a report stores what it has found itself
+		r.reader(repo.CommonDir()).saveWorktrees(known, g.fresh.Worktrees)
+		r.mu.Unlock()
+	}
+	changes := make(map[string]int, len(sides))
+	for _, s := range sides {
+		if s.state != nil && !s.state.Edits.Partial {
+			changes[s.root] = s.changes()
+		}
+	}
+	return changes, nil
+}
+
 // empty reports whether a directory is missing, or certainly has no entry.
 func empty(path string) bool {
 	dir, err := os.OpenFile(path, regular.Flags, 0) // does not wait for a named pipe

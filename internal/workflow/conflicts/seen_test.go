@@ -1,7 +1,9 @@
 package conflicts_test
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,6 +74,13 @@ func TestObserved(t *testing.T) {
 		}
 	}
 	settled()
+	// Another process, which asks only for the number of changes, starts git for none of them, either.
+	if got, err := w.radar().Uncommitted(t.Context(), []string{one, two}); err != nil || !maps.Equal(got, map[string]int{one: 1, two: 1}) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if got := started(); len(got) > 0 {
+		t.Errorf("git is started for %q", got)
+	}
 	for _, step := range []struct {
 		what string
 		do   func()
@@ -113,6 +122,48 @@ func TestObserved(t *testing.T) {
 	w.write(t, w.root, ".git/info/exclude", "*.log\n")
 	if got := strings.Join(lines(report(t, r, conflicts.Request{})), " "); !strings.Contains(got, "a.txt, empty/deeper/new.txt, ignored/deeper/new.txt") {
 		t.Errorf("after other patterns: %q", got)
+	}
+}
+
+// The number of changes does not wait for a report under way, and what it finds replaces neither the
+// report nor its merges.
+func TestUncommitted(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	one, two := w.worktree("one"), w.worktree("two")
+	w.write(t, one, "a.txt", "1\none\n3\n")
+	w.write(t, two, "a.txt", "1\ntwo\n3\n")
+	o := git.Options{Env: w.Env}
+	s := session.New(session.Options{Dir: w.root, Git: o})
+	var r *conflicts.Radar
+	count := func() map[string]int {
+		got, err := r.Uncommitted(t.Context(), []string{two})
+		if err != nil {
+			t.Error(err)
+		}
+		return got
+	}
+	var during map[string]int
+	r = conflicts.New(conflicts.Options{Branches: stack.New(s, nil), CacheDir: w.cache, Git: o, Now: now, Clients: func(context.Context) map[string][]string {
+		during = count()
+		return nil
+	}})
+	if got := lines(report(t, r, conflicts.Request{})); len(got) != 1 || during[two] != 1 {
+		t.Errorf("%q, and %v during the report", got, during)
+	}
+	w.write(t, two, "b.txt", "two\n")
+	if got := count(); !maps.Equal(got, map[string]int{two: 2}) {
+		t.Errorf("after a change: %v", got)
+	}
+	if last, _ := w.radar().Last(t.Context()); len(last) != 1 {
+		t.Errorf("the last report: %+v", last)
+	}
+	started := w.spy(t)
+	if got := lines(report(t, w.radar(), conflicts.Request{Branches: []string{"one"}})); len(got) != 1 {
+		t.Errorf("another report: %q", got)
+	}
+	if ran := strings.Join(started(), " "); strings.Count(ran, "merge-tree") != 1 {
+		t.Errorf("git is started for %s", ran) // the merge with the trunk is known
 	}
 }
 

@@ -1,7 +1,6 @@
 package gather_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -38,9 +37,6 @@ func TestAll(t *testing.T) {
 	s := session.New(session.Options{Dir: dir, Git: git.Options{Env: g.Env}})
 	v := gather.New(gather.Options{
 		Branches: stack.New(s, records.New(records.Options{})), Now: time.Now,
-		Open: func(ctx context.Context, dir string) (*git.Repo, error) {
-			return git.Discover(ctx, dir, git.Options{Env: g.Env})
-		},
 	})
 	var names []string
 	pages := 0

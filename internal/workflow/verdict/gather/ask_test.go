@@ -56,9 +56,6 @@ func verdicts(t *testing.T, h *hub) (*gather.Verdicts, time.Time) {
 	return gather.New(gather.Options{
 		Branches: stack.New(s, records.New(records.Options{})), Now: func() time.Time { return noon },
 		Pulls: h, Turns: turn.Dir(t.TempDir() + "/turns"),
-		Open: func(ctx context.Context, dir string) (*git.Repo, error) {
-			return git.Discover(ctx, dir, git.Options{Env: g.Env})
-		},
 	}), noon
 }
 

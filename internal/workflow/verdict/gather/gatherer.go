@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/fact"
-	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/git/dirt"
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/item"
@@ -31,7 +29,7 @@ type Options struct {
 	Opened Opened
 	// Turns is where the processes of the user take turns to query GitHub.
 	Turns turn.Dir
-	// Radar finds conflicts; nil for none.
+	// Radar finds conflicts and uncommitted changes; nil for neither.
 	Radar Radar
 	// Kept are the directories in which all processes of the user store answers about pull
 	// requests and conflicts. Watchers look again after a change there.
@@ -40,9 +38,7 @@ type Options struct {
 	Services stack.Services
 	// Items are the work items; nil for none.
 	Items Items
-	// Open opens the repository at a worktree.
-	Open func(ctx context.Context, dir string) (*git.Repo, error)
-	Now  func() time.Time
+	Now   func() time.Time
 }
 
 // Pulls request the pull requests of branches.
@@ -59,11 +55,13 @@ type Opened interface {
 	Refresh(ctx context.Context, age time.Duration) (changed bool, err error)
 }
 
-// Radar finds conflicts between branches in flight.
+// Radar finds conflicts between branches in flight, and uncommitted changes.
 type Radar interface {
 	Report(ctx context.Context, q conflicts.Request) (conflicts.Report, error)
 	// Last returns the conflicts of the last report, and its time.
 	Last(ctx context.Context) ([]conflicts.Conflict, time.Time)
+	// Uncommitted returns the number of uncommitted changes of worktrees, by root, where it is known.
+	Uncommitted(ctx context.Context, roots []string) (map[string]int, error)
 }
 
 // Items are the work items of the repository.
@@ -78,12 +76,11 @@ type Verdicts struct {
 
 	mu   sync.Mutex
 	gaps map[history.Pair]history.Gap // commits never change
-	dirt map[string]*dirt.Counter     // by path of the worktree
 }
 
 // New returns the verdicts. It reads nothing yet.
 func New(o Options) *Verdicts {
-	return &Verdicts{o: o, gaps: map[history.Pair]history.Gap{}, dirt: map[string]*dirt.Counter{}}
+	return &Verdicts{o: o, gaps: map[history.Pair]history.Gap{}}
 }
 
 // Asking defines when to query GitHub.

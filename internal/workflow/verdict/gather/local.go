@@ -7,10 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/git/dirt"
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/git/refstore"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
@@ -20,8 +17,6 @@ const (
 	remotePrefix = "refs/remotes/"
 	// maxGaps is the number of cached distances.
 	maxGaps = 10_000
-	// worktreesAtOnce is the number of worktrees that are compared at the same time.
-	worktreesAtOnce = 4
 )
 
 // ancestry is the source whose tool considers a branch out of sync by its history alone.
@@ -193,8 +188,8 @@ func (v *Verdicts) hold(ctx context.Context, repo *git.Repo, s shape) error {
 	for i := range s.branches {
 		at[s.branches[i].Branch] = i
 	}
-	var looking errgroup.Group
-	looking.SetLimit(worktreesAtOnce)
+	var held []*verdict.Worktree
+	var roots []string
 	for _, w := range list {
 		name := w.Branch
 		if name == "" && w.Operation != nil {
@@ -204,41 +199,21 @@ func (v *Verdicts) hold(ctx context.Context, repo *git.Repo, s shape) error {
 		if !ok || w.Prunable || w.Bare || s.branches[i].Worktree != nil {
 			continue
 		}
-		held := &verdict.Worktree{Name: w.Name, Path: w.Path, Current: w.Path == repo.Root()}
+		one := &verdict.Worktree{Name: w.Name, Path: w.Path, Current: w.Path == repo.Root()}
 		if w.Operation != nil {
-			held.Operation = string(w.Operation.Kind)
+			one.Operation = string(w.Operation.Kind)
 		}
-		s.branches[i].Worktree = held
-		looking.Go(func() error {
-			// A failed comparison is unknown.
-			if n, err := v.dirtOf(ctx, held.Path); err == nil {
-				held.Dirty = &n
-			}
-			return nil
-		})
+		s.branches[i].Worktree = one
+		held, roots = append(held, one), append(roots, w.Path)
 	}
-	return looking.Wait()
-}
-
-// dirtOf counts the changed files of a worktree.
-func (v *Verdicts) dirtOf(ctx context.Context, path string) (int, error) {
-	v.mu.Lock()
-	counter := v.dirt[path]
-	v.mu.Unlock()
-	if counter == nil {
-		repo, err := v.o.Open(ctx, path)
-		if err != nil {
-			return 0, err
+	if v.o.Radar == nil {
+		return nil
+	}
+	changes, err := v.o.Radar.Uncommitted(ctx, roots)
+	for _, one := range held {
+		if n, known := changes[one.Path]; known && err == nil {
+			one.Dirty = &n // otherwise it is unknown
 		}
-		counter = dirt.New(repo)
 	}
-	n, err := counter.Count(ctx)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if err != nil {
-		delete(v.dirt, path) // by now, it may be another repository
-	} else {
-		v.dirt[path] = counter
-	}
-	return n, err
+	return ctx.Err()
 }

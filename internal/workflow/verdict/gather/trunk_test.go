@@ -1,7 +1,6 @@
 package gather_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/session"
+	"github.com/copse-dev/copse/internal/workflow/conflicts"
 	"github.com/copse-dev/copse/internal/workflow/stack"
 	"github.com/copse-dev/copse/internal/workflow/verdict/gather"
 )
@@ -27,12 +27,11 @@ func TestTrunk(t *testing.T) {
 	g.Run(origin, "clone", "-q", origin, dir)
 	g.Run(dir, "branch", "feature")
 	gittest.Write(t, dir+"/new.txt", "new\n")
+	o := git.Options{Env: g.Env}
+	branches := stack.New(session.New(session.Options{Dir: dir, Git: o}), records.New(records.Options{}))
 	v := gather.New(gather.Options{
-		Branches: stack.New(session.New(session.Options{Dir: dir, Git: git.Options{Env: g.Env}}), records.New(records.Options{})),
-		Now:      time.Now,
-		Open: func(ctx context.Context, dir string) (*git.Repo, error) {
-			return git.Discover(ctx, dir, git.Options{Env: g.Env})
-		},
+		Branches: branches, Now: time.Now,
+		Radar: conflicts.New(conflicts.Options{Branches: branches, Git: o, Now: time.Now}),
 	})
 	trunk := func() gather.Trunk {
 		t.Helper()
