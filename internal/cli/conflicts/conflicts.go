@@ -18,10 +18,12 @@ import (
 
 // view is the JSON form.
 type view struct {
-	Trunk     string               `json:"trunk,omitempty"`
-	Compared  int                  `json:"compared"`
-	Conflicts []conflicts.Conflict `json:"conflicts"`
-	Notes     []string             `json:"notes,omitempty"`
+	Trunk    string `json:"trunk,omitempty"`
+	Compared int    `json:"compared"`
+	// NotCompared is the number of pairs that could not be compared; notes say why.
+	NotCompared int                  `json:"not_compared,omitempty"`
+	Conflicts   []conflicts.Conflict `json:"conflicts"`
+	Notes       []string             `json:"notes,omitempty"`
 }
 
 // Command returns "copse conflicts".
@@ -69,9 +71,14 @@ func show(env app.Env, found conflicts.Report) error {
 	}
 	o := output.New(env)
 	if len(found.Conflicts) == 0 {
-		if found.Compared < 2 {
+		switch {
+		case found.NotCompared > 0 && found.Compared == 0:
+			env.Note("no branch or worktree could be compared, so there can be conflicts")
+		case found.NotCompared > 0:
+			env.Note("no conflicts among the branches and worktrees that could be compared")
+		case found.Compared < 2:
 			env.Note("there is nothing to compare: a second branch or worktree can conflict with this one")
-		} else {
+		default:
 			env.Notef("no conflicts among %s and worktrees", cleantext.Count(found.Compared, "branch"))
 		}
 		return nil

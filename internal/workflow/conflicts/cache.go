@@ -23,7 +23,7 @@ const (
 	// renewal is after how long a report that says the same is written again.
 	renewal = 30 * time.Second
 	// version changes when the stored data changes its meaning.
-	version = 4
+	version = 5
 )
 
 // kept is the data between surveys. It is immutable after it is read or written.
@@ -49,6 +49,9 @@ type merge struct {
 	// Used is the day of the last use, since 1970.
 	Used int64 `json:"used,omitempty"`
 }
+
+// definite reports whether git has answered. Another reason, such as a full disk, can pass.
+func (m merge) definite() bool { return m.Reason == "" || m.Reason == unrelated }
 
 func newKept() *kept {
 	return &kept{Version: version, Worktrees: make(map[string]*uncommitted.State), Merges: make(map[string]merge)}
@@ -92,9 +95,10 @@ func (c *cache) load() *kept {
 	return c.own
 }
 
-// save stores the results that a survey used and learned, and some earlier ones. It writes nothing
-// if there is nothing new.
+// save stores the definite results that a survey used and learned, and some earlier ones. It writes
+// nothing if there is nothing new.
 func (c *cache) save(known, fresh *kept) {
+	maps.DeleteFunc(fresh.Merges, func(_ string, m merge) bool { return !m.definite() })
 	today := c.now().Unix() / int64((24 * time.Hour).Seconds())
 	// Those who only read the last report believe it for some minutes.
 	changed := fresh.Last != nil && (known.Last == nil || fresh.Last.At.Sub(known.Last.At) > renewal ||

@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/trial"
@@ -76,8 +77,11 @@ type Request struct {
 type Report struct {
 	// Trunk is the branch that the others are compared with, "" if there is none.
 	Trunk string
-	// Compared is the number of compared branches and worktrees, without the trunk.
+	// Compared is the number of branches and worktrees that git compared with another one, without the
+	// trunk.
 	Compared int
+	// NotCompared is the number of pairs that git could not compare. Notes say why.
+	NotCompared int
 	// Conflicts are those with the trunk first, each group by name.
 	Conflicts []Conflict
 	// Notes name what was not compared.
@@ -161,7 +165,11 @@ func (r *Radar) survey(ctx context.Context, q Request) (*survey, error) {
 	if r.cache == nil {
 		r.cache = openCache(r.o.CacheDir, repo.CommonDir(), r.o.Now)
 	}
-	return &survey{Radar: r, repo: repo, request: q, known: r.cache.load(), fresh: newKept()}, nil
+	g := &survey{Radar: r, repo: repo, request: q, known: r.cache.load(), fresh: newKept()}
+	if boundary := repo.Boundary(); len(boundary) > 0 {
+		g.shallow = " " + digest(string(boundary))
+	}
+	return g, nil
 }
 
 // report finds the work in flight, and tries the unknown merges.
@@ -180,20 +188,7 @@ func (g *survey) report(ctx context.Context) (Report, error) {
 	if err := g.try(ctx, pairs); err != nil {
 		return Report{}, err
 	}
-	out := Report{Trunk: g.trunk.name, Compared: len(g.sides), Conflicts: []Conflict{}, Notes: g.notes}
-	clients := map[string][]string{}
-	if g.o.Clients != nil {
-		clients = g.o.Clients(ctx)
-	}
-	for _, p := range pairs {
-		m, _ := g.merge(p)
-		if len(m.Files) > 0 {
-			out.Conflicts = append(out.Conflicts, conflict(p, m.Files, clients))
-		}
-		if m.Reason != "" && m.Reason != unrelated {
-			out.Notes = append(out.Notes, fmt.Sprintf("%s and %s could not be compared: %s", p.a.name, p.b.name, m.Reason))
-		}
-	}
+	out := g.results(ctx, pairs)
 	if !g.request.Current && len(g.request.Branches) == 0 {
 		g.fresh.Last = &lastReport{At: g.o.Now(), Conflicts: []Conflict{}}
 		for _, c := range out.Conflicts {
@@ -201,6 +196,37 @@ func (g *survey) report(ctx context.Context) (Report, error) {
 		}
 	}
 	return out, nil
+}
+
+// results describes the results of pairs.
+func (g *survey) results(ctx context.Context, pairs []pair) Report {
+	out := Report{Trunk: g.trunk.name, Conflicts: []Conflict{}, Notes: g.notes}
+	clients := map[string][]string{}
+	if g.o.Clients != nil {
+		clients = g.o.Clients(ctx)
+	}
+	compared, apart := map[*side]bool{g.trunk: true}, 0
+	for _, p := range pairs {
+		m, _ := g.merge(p)
+		switch {
+		case m.Reason == unrelated && g.shallow != "":
+			apart++
+			out.NotCompared++
+		case !m.definite():
+			out.NotCompared++
+			out.Notes = append(out.Notes, fmt.Sprintf("%s and %s could not be compared: %s", p.a.name, p.b.name, m.Reason))
+		default:
+			compared[p.a], compared[p.b] = true, true
+		}
+		if len(m.Files) > 0 {
+			out.Conflicts = append(out.Conflicts, conflict(p, m.Files, clients))
+		}
+	}
+	out.Compared = len(compared) - 1
+	if apart > 0 {
+		out.Notes = append(out.Notes, cleantext.Count(apart, "pair")+" of branches could not be compared: the history of this shallow clone has no common commit of them; run `git fetch --unshallow`")
+	}
+	return out
 }
 
 // conflict describes a merge that is not clean.

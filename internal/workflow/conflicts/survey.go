@@ -43,6 +43,7 @@ type survey struct {
 	unexamined []string // the roots of the worktrees beyond the limit
 	notes      []string
 	ways       string // names how files are merged
+	shallow    string // names where the history of a shallow clone ends, "" for all of the history
 }
 
 // side is a branch, or a worktree and the commit checked out there.
@@ -164,7 +165,7 @@ func tip(tips []git.Tip, is func(git.Tip) bool) git.Tip {
 
 // contains reports whether a commit has another one among its ancestors.
 func (g *survey) contains(ctx context.Context, in, commit string) (bool, error) {
-	key := mergedKey(commit, in)
+	key := g.mergedKey(commit, in)
 	if m, ok := g.result(key); ok {
 		return m.Contained, nil
 	}
@@ -256,7 +257,7 @@ func (g *survey) findWorktrees(ctx context.Context, listed []git.Worktree) (held
 // all that are not known.
 func (g *survey) learnMerged(ctx context.Context, tips []*side) error {
 	known := func(s *side) bool {
-		_, known := g.result(mergedKey(s.head, g.trunk.head))
+		_, known := g.result(g.mergedKey(s.head, g.trunk.head))
 		return known
 	}
 	unknown := slices.DeleteFunc(slices.Clone(tips), known)
@@ -268,7 +269,7 @@ func (g *survey) learnMerged(ctx context.Context, tips []*side) error {
 		return err
 	}
 	for _, s := range unknown {
-		g.fresh.Merges[mergedKey(s.head, g.trunk.head)] = merge{Contained: merged[s.head]}
+		g.fresh.Merges[g.mergedKey(s.head, g.trunk.head)] = merge{Contained: merged[s.head]}
 	}
 	return nil
 }

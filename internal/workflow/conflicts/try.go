@@ -10,7 +10,7 @@ import (
 )
 
 // unrelated is the reason of a pair without a common history, which is not a conflict: a branch of
-// documentation, or of work items.
+// documentation, or of work items. In a shallow clone, the common history can be missing.
 const unrelated = "unrelated histories"
 
 // try merges the pairs whose result is not known.
@@ -144,11 +144,13 @@ func (g *survey) result(key string) (merge, bool) {
 	return m, ok
 }
 
-// key names the merge of a pair.
-func (g *survey) key(p pair) string { return fmt.Sprintf("%s %s %s", p.a.commit, p.b.commit, g.ways) }
+// key names the merge of a pair, with all of the history or with that of a shallow clone.
+func (g *survey) key(p pair) string {
+	return fmt.Sprintf("%s %s %s%s", p.a.commit, p.b.commit, g.ways, g.shallow)
+}
 
 // mergedKey names the question whether a commit is in another one.
-func mergedKey(commit, in string) string { return commit + " in " + in }
+func (g *survey) mergedKey(commit, in string) string { return commit + " in " + in + g.shallow }
 
 // digest returns a short name of a text.
 func digest(text string) string {
