@@ -150,54 +150,50 @@ func (r *recipe) uses(lines [][]any) bool {
 
 // shellName returns the name of the shell that runs the recipe, also behind another program such as
 // env, and "" if none does.
-func (r *recipe) shellName() string {
-	if r.shells != nil {
-		return *r.shells
+func (r *recipe) shellName() string { return programs.ShellIn(r.interpreter()) }
+
+// interpreter returns the program that runs the recipe, with its arguments. Those of an option of nix
+// count only.
+func (r *recipe) interpreter() []string {
+	if r.program == nil {
+		r.program = append([]string{}, r.findInterpreter()...)
 	}
-	name := r.findShell()
-	r.shells = &name
-	return name
+	return r.program
 }
 
-func (r *recipe) findShell() (found string) {
+func (r *recipe) findInterpreter() []string {
 	if !r.isScript() {
-		return r.module.shellName()
+		return r.module.command().Words()
 	}
 	for _, a := range r.Attributes {
 		fields, _ := a.(map[string]any)
 		script, _ := fields["script"].(map[string]any)
 		if name, ok := script["command"].(string); ok {
 			args, _ := script["arguments"].([]any)
-			c := programs.Command{Command: name}.With(args)
-			return programs.ShellIn(append([]string{c.Command}, c.Arguments...))
+			return programs.Command{Command: name}.With(args).Words()
 		}
 	}
 	for i, line := range r.Body {
 		words, ok := strings.CutPrefix(lines.First(line), "#!")
+		var found []string
 		switch {
 		case i == 0 && !ok:
-			return "sh" // unless a setting that the dump does not have selects another program
+			return []string{"sh"} // unless a setting that the dump does not have selects another program
 		case !ok:
-			return ""
+			return nil
 		case i == 0:
-			found = programs.ShellIn(strings.Fields(words))
+			found = strings.Fields(words)
 		default: // of nix-shell or nix: the interpreter follows an option
 			fields := strings.Fields(words)
 			if n := slices.IndexFunc(fields, programs.Selects); n >= 0 {
-				found = programs.ShellIn(fields[n+1 : min(n+2, len(fields))])
+				found = fields[n+1 : min(n+2, len(fields))]
 			}
 		}
-		if found != "" {
+		if programs.ShellIn(found) != "" {
 			return found
 		}
 	}
-	return ""
-}
-
-// shellName returns the name of the shell that runs the lines of recipes, "" if none does.
-func (m *module) shellName() string {
-	c := m.command()
-	return programs.ShellIn(append([]string{c.Command}, c.Arguments...))
+	return nil
 }
 
 // positional reports whether a script reads the parameters as "$1".

@@ -138,7 +138,7 @@ func (r *recipe) commands(e any) {
 	shell := len(parts) > 2 && parts[0] == "call" && parts[1] == "shell"
 	if shell {
 		r.inserted(parts[2], r.module.shell())
-		inserted, variables := r.evaluatesIn(r.module.shellName(), true, [][]any{parts[2:3]}, nil)
+		inserted, variables := r.evaluatesIn(programs.ShellIn(r.module.command().Words()), true, [][]any{parts[2:3]}, nil)
 		if inserted != "" {
 			r.markAll(parts[2], inserted)
 		}

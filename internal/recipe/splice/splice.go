@@ -67,7 +67,7 @@ type recipe struct {
 
 	module   *module
 	named    map[string]bool   // the parameters; nil until has needs them
-	shells   *string           // the name of the shell; nil until shellName needs it
+	program  []string          // what runs it; nil until interpreter needs it
 	exported map[string]bool   // those in the environment; nil until environment needs them
 	spliced  map[string]string // nil until known
 	all      bool              // marks of variables are complete

@@ -77,8 +77,8 @@ func (s *script) export(n syntax.Node) {
 		names := words.Constants(n.Args)
 		switch {
 		case len(names) == 0:
-		case names[0] == "set" && slices.ContainsFunc(names, allExport):
-			s.exports(slices.Collect(maps.Keys(s.origins.names)))
+		case slices.Contains([]string{"set", "shopt", "setopt"}, names[0]) && slices.ContainsFunc(names, allExport):
+			s.exportAll()
 		case names[0] == "export": // behind command, or builtin
 			s.exports(names[1:])
 		case s.functions[names[0]], programs.Builtin(names[0]):
@@ -110,9 +110,13 @@ func (s *script) exports(names []string) {
 	}
 }
 
-// allExport reports whether an argument of set exports all variables that are assigned later.
+// exportAll adds all variables of the script to the environment of all programs.
+func (s *script) exportAll() { s.exports(slices.Collect(maps.Keys(s.origins.names))) }
+
+// allExport reports whether an argument of a shell, set, shopt, or zsh's setopt exports all variables that
+// are assigned later.
 func allExport(arg string) bool {
-	return arg == "allexport" || strings.HasPrefix(arg, "-") && strings.Contains(arg, "a")
+	return strings.EqualFold(strings.ReplaceAll(arg, "_", ""), "allexport") || strings.HasPrefix(arg, "-") && strings.Contains(arg, "a")
 }
 
 // runs records what a constant program of an interpreter evaluates, if it is given something, or has it in
@@ -133,8 +137,15 @@ func (s *script) runs(base, shell, program string, given contents, around []synt
 		}
 	case programs.Suspicious(base, program):
 		s.evaluates(given, evaluated)
-		if strings.Contains(strings.ToLower(program), "env") {
+		if strings.Contains(strings.ToLower(program), "env") || starts(program) {
 			s.evaluates(all, inherited)
 		}
 	}
+}
+
+// starts reports whether a constant program mentions one that evaluates its environment, or a shell.
+func starts(program string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(program, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`,;()[]{}/", r) }), func(name string) bool {
+		return programs.Includes(name) || programs.Shell(name)
+	})
 }

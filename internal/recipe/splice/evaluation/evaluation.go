@@ -49,6 +49,8 @@ const (
 type Script struct {
 	Text  string
 	Shell string // its name, such as bash
+	// Options are the arguments of the shell.
+	Options []string
 	// Exported are the parameters in the environment, and Inherited the names of other variables in it.
 	Exported  map[string]bool
 	Inherited []string
@@ -128,6 +130,9 @@ func (from Script) parse(written Files) (*script, *syntax.File) {
 	s.exports(slices.Collect(maps.Keys(from.Exported)))
 	for _, name := range slices.Concat(usual, from.Inherited) {
 		s.exported.add(name, s.origins.names[name])
+	}
+	if slices.ContainsFunc(from.Options, allExport) {
+		s.exportAll()
 	}
 	for _, file := range s.files {
 		quoting.Walk(file, func(n syntax.Node, _ []syntax.Node) { s.export(n) })
@@ -271,7 +276,7 @@ func (s *script) call(command []*syntax.Word, around []syntax.Node) {
 			s.evaluates(s.anyFile(), evaluated)
 		}
 		s.elements(args)
-		if programs.Includes(base) || s.aliases[base] || !literal && s.command(command[0]) || programs.Evaluates(base) && slices.ContainsFunc(args, words.Expands) {
+		if programs.Includes(base) || s.aliases[base] || !literal && s.command(command[0]) || words.Unknown(command[0]) || programs.Evaluates(base) && slices.ContainsFunc(args, words.Expands) {
 			s.evaluates(s.environment(around).all(), inherited)
 		}
 	case programs.Interprets(base):

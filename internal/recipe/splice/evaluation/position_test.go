@@ -163,6 +163,8 @@ func TestExports(t *testing.T) {
 		"set -a; V=\"$1\"; set +a; make": true, "set -euao pipefail; V=X; make": true, "set -o allexport; V=X; make": true, "declare -rx V=\"$1\"; make": true, "f() { local -x V=\"$1\"; make; }; f X": true,
 		"f() { make; }; V=X f": true, "V=X eval make": true, "env V=X make": true, "env \"V=$1\" make": true, "sudo V=X make": true, "docker run -e V=X a make": true, "V=X bash -c make": true,
 		"V=X bash -c 'eval \"$V\"'": true, "env V=X bash -c 'echo $((V))'": true, "export V=X; bash -c 'exec bash -c \"echo \\$((V))\"'": true, "docker run -eV=X a sh -c 'tool \"b $V\"'": true,
+		"shopt -os allexport; V=X; make": true, "setopt All_export; V=X; make": true, "export V=X; $(which make) -s": true, "export V=X; \"`command -v make`\"": true, "export V=X; /usr/bin/m?ke": true,
+		"export V=X; $(which bash) -c 'eval \"$V\"'": true, "export V=X; python3 -c 'import os; os.system(\"make -s\")'": true, "export V=X; $(dirname \"$0\")/tool": false, "export V=X; [ -f a ]": false,
 		"USER=\"$1\"; make": true, "for USER in X; do make; done": true, "mapfile -t V <<< X; export V; make": true, "export V=X; cat > t <<'E'\necho $((V))\nE\n./t": true, "x=X; cat > t.sh <<'E'\neval \"$x\"\nE\n. ./t.sh": true,
 		"V=\"$1\"; make": false, "V=X tool; make": false, "V=a make; tool X": false, "readonly V=X; make": false, "declare V=X; make": false, "export -n V; V=X; make": false, "set -- -u; V=X; make": false,
 		"V=X; bash -c 'echo $((V))'": false, "export V=X; bash -c 'tool \"$V\"; make=1'": false, "export V=X; env -u V make": false, "V=X env --unset=V make": false, "export V=X; ssh a 'b $(c)' <<'E'\nmake\nE": true,
@@ -171,6 +173,17 @@ func TestExports(t *testing.T) {
 		from := evaluation.Script{Text: strings.ReplaceAll(script, "X", "'"+evaluation.Value+"'"), Shell: "bash", Positional: true}
 		if inserted, variables := from.Evaluates(from.Writes()); (inserted+variables != "") != evaluates {
 			t.Errorf("%s: %q, %q, want a reason: %v", script, inserted, variables, evaluates)
+		}
+	}
+}
+
+// The options of the shell can export all variables.
+func TestOptionsExport(t *testing.T) {
+	t.Parallel()
+	for options, evaluates := range map[string]bool{"bash -a": true, "env -S bash -ea": true, "bash -o allexport": true, "bash -euac": true, "sh -cu": false, "bash -euo pipefail": false, "": false} {
+		from := evaluation.Script{Text: "V=\"$1\"; make", Shell: "bash", Positional: true, Options: strings.Fields(options)}
+		if _, variables := from.Evaluates(nil); (variables != "") != evaluates {
+			t.Errorf("%s: %q, want a reason: %v", options, variables, evaluates)
 		}
 	}
 }

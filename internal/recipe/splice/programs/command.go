@@ -71,6 +71,9 @@ func posix(program string) bool {
 	return slices.Contains([]string{"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh"}, base(program))
 }
 
+// Words returns the program and its arguments.
+func (c Command) Words() []string { return append([]string{c.Command}, c.Arguments...) }
+
 // With returns the command with arguments of a dump.
 func (c Command) With(args []any) Command {
 	for _, arg := range args {

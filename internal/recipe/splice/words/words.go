@@ -269,6 +269,25 @@ func Expands(w *syntax.Word) bool {
 	return literal && strings.Contains(text, "$")
 }
 
+// Unknown reports whether a word names a program that only a command, or a pattern of files, selects.
+func Unknown(w *syntax.Word) bool {
+	last, selected := "", false
+	syntax.Walk(w, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ExtGlob:
+			last, selected = "", true
+			return false
+		case *syntax.Lit:
+			last = n.Value
+		case *syntax.SglQuoted:
+			last = n.Value
+		}
+		return true
+	})
+	name := last[strings.LastIndex(last, "/")+1:]
+	return strings.ContainsAny(name, "*?[") && name != "[" && name != "[[" || selected && !strings.Contains(last, "/")
+}
+
 // MentionsEnvironment reports whether a word is, or names, what prints the environment. A file such as
 // .env does not.
 func MentionsEnvironment(w *syntax.Word) bool {
