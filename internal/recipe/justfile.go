@@ -437,7 +437,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 			run.Problem = "just ended with " + exit.State
 		} else {
 			text, _ := kept.Text()
-			run.Problem = j.withheld(env, append(credentialsIn(text), called.credentials...))
+			run.Problem = cmp.Or(c.unconfirmed(text), j.withheld(env, append(credentialsIn(text), called.credentials...)))
 		}
 	case errors.Is(err, context.Canceled), ctx.Err() != nil:
 		run.ExitCode, run.Problem = -1, "canceled"

@@ -31,7 +31,6 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/recipe/running"
-	"github.com/copse-dev/copse/internal/recipe/splice"
 )
 
 // Recipe is one recipe.
@@ -61,7 +60,8 @@ type Parameter struct {
 	Many     bool `json:"many,omitempty"`
 	// Option is the flag of the parameter, if it is not positional.
 	Option string `json:"option,omitempty"`
-	// Spliced says how the value becomes part of a script; "" if it does not.
+	// Spliced says how the value becomes part of a script, and after a semicolon, what the author can do;
+	// "" if it does not.
 	Spliced string `json:"spliced,omitempty"`
 }
 
@@ -154,7 +154,7 @@ func (r Recipe) checkSpliced(args []string) error {
 			// just assigns the arguments of a recipe with options.
 			takes := options || at == i || at == len(r.Parameters)-1 && i > at
 			if takes && p.Spliced != "" {
-				return &SplicedError{Recipe: r.Name, Argument: arg, Parameter: p, Position: at + 1}
+				return &SplicedError{Recipe: r.Name, Argument: arg, Parameter: p}
 			}
 		}
 	}
@@ -173,36 +173,22 @@ func plain(arg string) bool {
 type SplicedError struct {
 	Recipe   string
 	Argument string
-	// Parameter receives the argument, at a position from 1 on.
+	// Parameter receives the argument.
 	Parameter Parameter
-	Position  int
 }
 
 // maxShown is the number of displayed characters of an argument in an error.
 const maxShown = 60
 
 func (e *SplicedError) Error() string {
-	name := e.Parameter.Name
-	reason, advice, ok := strings.Cut(e.Parameter.Spliced, "; ")
-	change := fmt.Sprintf("write {{quote(%s)}} outside quotation marks, or add \"set positional-arguments\" and use \"$%d\"", name, e.Position)
-	switch {
-	case ok:
-		change = advice
-	case strings.HasSuffix(reason, splice.NotShell):
-		change = fmt.Sprintf("add [positional-arguments] to the recipe, and read argument %d in the language of the script", e.Position)
-	case e.Parameter.Many:
-		change = fmt.Sprintf("add \"set positional-arguments\" and use \"${@:%d}\" in bash", e.Position)
-		if e.Position == 1 {
-			change = "add \"set positional-arguments\" and use \"$@\""
-		}
+	reason, advice, advised := strings.Cut(e.Parameter.Spliced, "; ")
+	text := fmt.Sprintf("%s: the argument %q is refused, because it could run other commands: %s becomes part of a script (%s). "+
+		"Such an argument can contain only unaccented letters, digits, and -_./:=,@+",
+		e.Recipe, cleantext.Cut(cleantext.Line(e.Argument), maxShown), e.Parameter.Name, reason)
+	if advised {
+		text += ". To allow any argument, change the justfile: " + advice
 	}
-	if strings.HasSuffix(reason, splice.ReadAgain) {
-		change = "name the other recipe as a dependency, as in \"recipe x: (other x)\", or run its commands without eval"
-	}
-	return fmt.Sprintf("%s: the argument %q is refused, because it could run other commands: %s becomes part of a script (%s). "+
-		"Such an argument can contain only unaccented letters, digits, and -_./:=,@+. "+
-		"To allow any argument, change the justfile: %s",
-		e.Recipe, cleantext.Cut(cleantext.Line(e.Argument), maxShown), name, reason, change)
+	return text
 }
 
 func (r Recipe) hasOptions() bool {

@@ -127,7 +127,8 @@ func TestRun(t *testing.T) {
 		{recipe.Call{Name: "sub::foo", Args: []string{"a=b"}}, "foo a=b\n"},
 		{recipe.Call{Name: "fail"}, "before\nerror: recipe `fail` failed on line 28 with exit code 3\n[3 ]"},
 		{recipe.Call{Name: "input"}, "no input\n"},
-		{recipe.Call{Name: "danger"}, "Run recipe `danger`? error: recipe `danger` was not confirmed\n[1 ]"},
+		{recipe.Call{Name: "danger"}, "Run recipe `danger`? error: recipe `danger` was not confirmed\n[1 the recipe asks for confirmation, which only a person can give: with `copse task run` in a terminal]"},
+		{recipe.Call{Name: "danger", Person: true}, "Run recipe `danger`? error: recipe `danger` was not confirmed\n[1 the recipe was not confirmed; run it in a terminal, or with --yes before its name]"},
 		{recipe.Call{Name: "danger", Confirmed: true}, "boom\n"},
 		{recipe.Call{Name: "dep", Args: []string{"fail"}}, "error: dep was called with 1 argument; call it as `dep`"},
 		{recipe.Call{Name: "deploy", Args: []string{"a"}}, "error: deploy was called with 1 argument; call it as `deploy env +hosts`"},
@@ -379,12 +380,12 @@ option a b='':
 			`To allow any argument, change the justfile: add "set positional-arguments" and use "$@"`},
 		{recipe.Call{Name: "python", Args: []string{"; x"}}, `error: python: the argument "; x" is refused, because it could run other commands: a becomes part of a script ` +
 			"(quote() does not protect it, as the recipe's script is not for a POSIX shell). Such an argument can contain only unaccented letters, digits, and -_./:=,@+. " +
-			"To allow any argument, change the justfile: add [positional-arguments] to the recipe, and read argument 1 in the language of the script"},
+			"To allow any argument, change the justfile: add [positional-arguments] to the recipe, and read argument 1 in the language of the script, such as sys.argv[1] in Python"},
 		{recipe.Call{Name: "calls", Args: []string{"; x"}}, `error: calls: the argument "; x" is refused, because it could run other commands: a becomes part of a script ` +
-			"(the recipe passes it to just, eval, or sh -c, which can read it as code again). Such an argument can contain only unaccented letters, digits, and -_./:=,@+. " +
-			`To allow any argument, change the justfile: name the other recipe as a dependency, as in "recipe x: (other x)", or run its commands without eval`},
+			"(the recipe passes it to just, which can read it as code again, in the command just). Such an argument can contain only unaccented letters, digits, and -_./:=,@+. " +
+			`To allow any argument, change the justfile: name the other recipe as a dependency, as in "recipe x: (other x)"`},
 		{recipe.Call{Name: "inside", Args: []string{"; x"}}, `error: inside: the argument "; x" is refused, because it could run other commands: a becomes part of a script ` +
-			"(the recipe passes it to a program that can evaluate it: inside a longer text, without quotation marks, after an option such as -c or --exec, or as the command to run). " +
+			"(the recipe passes it to a program that can evaluate it: inside a longer text, after an option such as -c or --exec, or as the command to run, in the command tool). " +
 			"Such an argument can contain only unaccented letters, digits, and -_./:=,@+. To allow any argument, change the justfile: pass it as a word of its own"},
 		{recipe.Call{Name: "option", Args: []string{"--name", "x"}}, "x \n"},
 	} {

@@ -39,3 +39,14 @@ func (j *Justfile) withheld(env xec.Env, names []string) string {
 	return "recipes that an assistant starts do not get the credentials in " + strings.Join(slices.Sorted(slices.Values(lacking.Values())), ", ") +
 		"; set tasks.pass_credentials in the user's settings to pass credentials on, or run `copse task run` in a terminal"
 }
+
+// unconfirmed explains that just asked a question that nobody answered; "" if the output does not say so.
+func (c Call) unconfirmed(output string) string {
+	switch {
+	case c.Confirmed || !strings.Contains(output, "` was not confirmed"):
+		return ""
+	case c.Person:
+		return "the recipe was not confirmed; run it in a terminal, or with --yes before its name"
+	}
+	return "the recipe asks for confirmation, which only a person can give: with `copse task run` in a terminal"
+}

@@ -11,10 +11,6 @@ import (
 	"github.com/copse-dev/copse/internal/recipe/splice/quoting"
 )
 
-// ReadAgain is the reason for a parameter that a recipe protects, but a second reader does not. The
-// reasons of callers end with it.
-const ReadAgain = evaluation.ReadAgain
-
 // readAgain finds parameters in the commands of a body that read their arguments again. In a script,
 // a value can reach such a command through any line; in other recipes, each line is separate.
 func (r *recipe) readAgain() {
@@ -33,7 +29,7 @@ func (r *recipe) readAgain() {
 	// A script in the setting, or a program that joins its arguments, gets the values, too.
 	if r.positional() && !r.module.command().Separates() {
 		for _, p := range r.Parameters {
-			r.mark(p.Name, NotShell)
+			r.mark(p.Name, notShell)
 		}
 	}
 	for i := range r.Body {

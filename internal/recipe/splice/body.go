@@ -8,15 +8,6 @@ import (
 	"github.com/copse-dev/copse/internal/recipe/splice/programs"
 )
 
-// The reasons why a parameter is spliced.
-const (
-	unquoted = "the recipe inserts it without quote()"
-	inQuotes = "quote() does not protect it where the recipe inserts it: inside quotation marks, a comment, a here-document, or an expansion, or after a value that can end one"
-	defined  = "the recipe passes it to a function that the justfile defines"
-	// NotShell is the reason for a script in another language. The reasons of callers end with it.
-	NotShell = "quote() does not protect it, as the recipe's script is not for a POSIX shell"
-)
-
 // body finds parameters that the body of a recipe inserts without quote(), and those that its expressions
 // run.
 func (r *recipe) body() {
@@ -81,11 +72,14 @@ func (r *recipe) inserted(e any, posix bool) {
 		return
 	case name == "quote" && !r.module.functions[name]:
 		if !posix {
-			r.markAll(parts[2:], NotShell)
+			r.markAll(parts[2:], notShell)
 		}
 		return
-	default:
+	case posix:
 		r.markAll(e, unquoted)
+		return
+	default:
+		r.markAll(e, unquotedText)
 		return
 	}
 	for _, part := range parts {

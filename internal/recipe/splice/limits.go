@@ -13,10 +13,6 @@ const maxConstants = 4 << 20
 // maxScripts limits the text of all scripts that are parsed for a justfile.
 const maxScripts = 4 << 20
 
-// maxReason limits the length of a reason that names other recipes and parameters. Thousands of them
-// can form a chain.
-const maxReason = 500
-
 // budget is the text that the analysis of a justfile may still insert, and the one that it may parse.
 type budget struct{ left, scripts int }
 
@@ -76,12 +72,4 @@ func (m *module) text(e any) (string, bool) {
 		return all.String(), true
 	}
 	return "", false
-}
-
-// because adds the next reason to one, unless both are too long to help anybody.
-func because(one, next string) string {
-	if len(one)+len(next) > maxReason {
-		return one + ", which inserts it"
-	}
-	return one + ", and " + next
 }

@@ -66,7 +66,7 @@ type recipe struct {
 	Script     bool        `json:"shebang"`
 
 	module   *module
-	named    map[string]bool   // the parameters; nil until has needs them
+	named    map[string]int    // the positions of the parameters, from 1; nil until has needs them
 	program  []string          // what runs it; nil until interpreter needs it
 	exported map[string]bool   // those in the environment; nil until environment needs them
 	spliced  map[string]string // nil until known
@@ -161,7 +161,7 @@ func (r *recipe) analyze() map[string]string {
 	}
 	for _, p := range r.Parameters {
 		if r.exports(p.Export) && programs.Special(p.Name) {
-			r.mark(p.Name, "programs evaluate the variable of that name")
+			r.mark(p.Name, special)
 		}
 	}
 	r.attributes()
@@ -172,7 +172,7 @@ func (r *recipe) analyze() map[string]string {
 	for _, p := range slices.Backward(r.Parameters) {
 		r.commands(p.Default)
 		if _, ok := r.spliced[p.Name]; ok {
-			r.markAll(p.Default, because(fmt.Sprintf("the default value of %s uses it", p.Name), r.spliced[p.Name]))
+			r.markAll(p.Default, defaulted(p.Name, r.spliced[p.Name]))
 		}
 	}
 	return r.spliced
@@ -180,8 +180,8 @@ func (r *recipe) analyze() map[string]string {
 
 // mark records that a parameter is spliced; the first reason stays.
 func (r *recipe) mark(name, reason string) {
-	if _, ok := r.spliced[name]; !ok {
-		r.spliced[name] = reason
+	if _, ok := r.spliced[name]; !ok && r.has(name) {
+		r.spliced[name] = r.advised(name, reason)
 	}
 }
 
@@ -225,12 +225,12 @@ func condition(e []any) bool {
 
 func (r *recipe) has(name string) bool {
 	if r.named == nil {
-		r.named = make(map[string]bool, len(r.Parameters))
-		for _, p := range r.Parameters {
-			r.named[p.Name] = true
+		r.named = make(map[string]int, len(r.Parameters))
+		for i, p := range r.Parameters {
+			r.named[p.Name] = i + 1
 		}
 	}
-	return r.named[name]
+	return r.named[name] > 0
 }
 
 // variable returns the name if an expression is one.
@@ -247,11 +247,11 @@ func (r *recipe) attributes() {
 	for _, a := range r.Attributes {
 		fields, ok := a.(map[string]any)
 		if !ok {
-			r.markAll(a, "an attribute of the recipe uses it")
+			r.markAll(a, attribute)
 		}
 		for name, value := range fields {
 			if r.commands(value); name != "confirm" && name != "doc" {
-				r.markAll(value, "an attribute of the recipe uses it")
+				r.markAll(value, attribute)
 			}
 		}
 	}
@@ -265,8 +265,8 @@ func (r *recipe) dependencies() {
 		}
 		to := r.module.find(d.Recipe)
 		if to == nil || d.Star != nil {
-			r.markAll(d.Arguments, "the recipe passes it on to "+d.Recipe)
-			r.markAll(d.Star, "the recipe passes it on to "+d.Recipe)
+			r.markAll(d.Arguments, passedOn+d.Recipe)
+			r.markAll(d.Star, passedOn+d.Recipe)
 			continue
 		}
 		if to.module == nil {
@@ -279,7 +279,7 @@ func (r *recipe) dependencies() {
 			}
 			p := to.Parameters[min(i, len(to.Parameters)-1)]
 			if reason, ok := spliced[p.Name]; ok {
-				r.markAll(e, because(fmt.Sprintf("the recipe passes it on to %s as %s", d.Recipe, p.Name), reason))
+				r.markAll(e, passed(d.Recipe, p.Name, reason))
 			}
 		}
 	}

@@ -12,6 +12,7 @@ package evaluation
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -27,12 +28,14 @@ import (
 // The reasons for a parameter that is quoted, but that the shell or a program can still evaluate.
 const (
 	evaluated = "the recipe passes it to a command that can evaluate it, such as eval, an arithmetic expression, declare, xargs, or an interpreter; pass it to a plain command"
-	composed  = "the recipe passes it to a program that can evaluate it: inside a longer text, without quotation marks, after an option such as -c or --exec, or as the command to run; " +
+	composed  = "the recipe passes it to a program that can evaluate it: inside a longer text, after an option such as -c or --exec, or as the command to run; " +
 		"pass it as a word of its own"
+	split     = "the shell splits it into words, because the recipe uses it without quotation marks; write quotation marks around it, as in \"$1\" and \"$@\""
 	inherited = "make, just, or a script that the recipe runs has it in its environment, and can evaluate it; " +
 		"pass it as an argument without exporting it (by \"$\" before its name, \"set export\", or export), or run that program with env -u NAME before it"
-	ReadAgain = "the recipe passes it to just, eval, or sh -c, which can read it as code again"
-	Unparsed  = "copse cannot parse the recipe's script, so it does not know what quote() protects"
+	nested    = "the recipe passes it to just, which can read it as code again; name the other recipe as a dependency, as in \"recipe x: (other x)\""
+	readAgain = "the recipe passes it to eval, or to a shell with -c, which can read it as code again; run the commands without that"
+	Unparsed  = "copse cannot parse the recipe's script, so it does not know what quote() protects; move the script into a file, and run that with \"$1\" and the like"
 )
 
 // Value represents an inserted value in the text of a script.
@@ -68,6 +71,7 @@ type script struct {
 	files     []*syntax.File        // the script, and those inside its constants
 	functions map[string]bool
 	aliases   map[string]bool // the names of aliases for other commands
+	around    []syntax.Node   // the node that is examined, and those around it
 	origins   origins
 	// inserted is the first reason why a value is evaluated where it is inserted, and variables the one
 	// for variables.
@@ -159,6 +163,7 @@ func (s *script) aliased(n *syntax.CallExpr) map[string]bool {
 
 // node examines one node.
 func (s *script) node(n syntax.Node, around []syntax.Node) {
+	s.around = around
 	switch n := n.(type) {
 	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
 		s.arithmetic(n)
@@ -214,11 +219,23 @@ func (s *script) parameter(n *syntax.ParamExp) {
 // evaluates records that contents are evaluated, and why.
 func (s *script) evaluates(c contents, reason string) {
 	if c.inserted && s.inserted == "" {
-		s.inserted = reason
+		s.inserted = s.located(reason)
 	}
 	if c.variables && s.variables == "" {
-		s.variables = reason
+		s.variables = s.located(reason)
 	}
+}
+
+// located returns a reason with the name of the command that is examined, and its line.
+func (s *script) located(reason string) string {
+	why, advice, _ := strings.Cut(reason, "; ")
+	if name, line := words.Command(s.around); name != "" {
+		why += ", in the command " + name
+		if s.around[0] == syntax.Node(s.files[0]) && strings.Count(s.from.Text, "\n") > 1 {
+			why += fmt.Sprintf(" on line %d", line)
+		}
+	}
+	return why + "; " + advice
 }
 
 // content records that nodes are evaluated.
@@ -267,7 +284,11 @@ func (s *script) call(command []*syntax.Word, around []syntax.Node) {
 	}
 	switch {
 	case base == "eval", base == "just":
-		s.evaluates(s.holds(nodes(args)...), ReadAgain)
+		reason := readAgain
+		if base == "just" {
+			reason = nested
+		}
+		s.evaluates(s.holds(nodes(args)...), reason)
 		fallthrough
 	case !literal, name == "", name != "[" && strings.ContainsAny(name, "*?[{"), s.aliases[name], programs.Builtin(base), programs.Evaluates(base):
 		s.content(nodes(command)...)

@@ -28,7 +28,7 @@ func (s *script) interpreter(base string, args []*syntax.Word, around []syntax.N
 	given, input := s.holds(nodes(args)...), s.input(around)
 	reason := evaluated
 	if found.Inline && base == "sh" {
-		reason = ReadAgain
+		reason = readAgain
 	}
 	reads := found.Reads
 	if !found.Constant {

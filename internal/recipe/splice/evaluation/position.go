@@ -56,8 +56,12 @@ func (s *script) arguments(name string, p programs.Program, args []*syntax.Word,
 		option := strings.HasPrefix(text, "-")
 		switch c := s.holds(arg); {
 		case !c.none():
-			if !at.Accepts(arg) {
+			switch {
+			case at.Accepts(arg):
+			case words.Single(arg):
 				s.evaluates(c, composed)
+			default:
+				s.evaluates(c, split)
 			}
 			at.Option = ""
 			continue

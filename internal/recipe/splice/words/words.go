@@ -305,3 +305,19 @@ func Index(x syntax.ArithmExpr) bool {
 	lit := w.Lit()
 	return lit == "@" || lit == "*" || lit != "" && strings.Trim(lit, "0123456789") == ""
 }
+
+// maxCommand limits the length of the name of a command in a reason.
+const maxCommand = 40
+
+// Command returns the name of the innermost command that nodes are in, with its line; "" if there is none
+// with a plain name.
+func Command(around []syntax.Node) (name string, line uint) {
+	for _, n := range slices.Backward(around) {
+		if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 && Plain(call.Args[0]) {
+			if name, literal := Text(call.Args[0]); literal && len(name) <= maxCommand {
+				return name, call.Pos().Line()
+			}
+		}
+	}
+	return "", 0
+}
