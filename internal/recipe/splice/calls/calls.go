@@ -3,6 +3,7 @@
 package calls
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -140,4 +141,13 @@ func texts(m programs.Meaning, values []*syntax.Word) []string {
 		all = append(all, text)
 	}
 	return all
+}
+
+// Copies reports whether a command, or one that it runs, writes files that its arguments name.
+func Copies(args []*syntax.Word) bool {
+	name, _ := words.Text(args[0])
+	if programs.External(path.Base(name)) {
+		name = Command(programs.Lookup(path.Base(name), ""), args[1:])
+	}
+	return slices.Contains([]string{"tee", "sponge", "dd", "cp", "mv", "ln", "install", "sort"}, path.Base(name))
 }

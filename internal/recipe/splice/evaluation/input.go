@@ -155,21 +155,12 @@ func (from Script) Writes() Files {
 		case *syntax.Stmt:
 			s.redirected(n, around, file)
 		case *syntax.CallExpr:
-			if len(n.Args) > 1 && copies(n.Args) {
+			if len(n.Args) > 1 && calls.Copies(n.Args) {
 				s.write(s.output(n), around, n.Args[1:]...)
 			}
 		}
 	})
 	return s.written
-}
-
-// copies reports whether a command, or one that it runs, writes files that its arguments name.
-func copies(args []*syntax.Word) bool {
-	name, _ := words.Text(args[0])
-	if programs.External(path.Base(name)) {
-		name = calls.Command(programs.Lookup(path.Base(name), ""), args[1:])
-	}
-	return slices.Contains([]string{"tee", "sponge", "dd", "cp", "mv", "ln", "install", "sort"}, path.Base(name))
 }
 
 // redirected records the files that the redirections of a statement write.

@@ -28,22 +28,8 @@ func (s *script) program(name string, args []*syntax.Word, around []syntax.Node)
 		}
 	}
 	if !s.arguments(name, p, args, around) && !data {
-		s.evaluates(s.input(beforeReading(around)), composed)
+		s.evaluates(s.input(words.BeforeReading(around)), composed)
 	}
-}
-
-// beforeReading returns the nodes inside the innermost loop that reads its own input.
-func beforeReading(around []syntax.Node) []syntax.Node {
-	for i, above := range slices.Backward(around) {
-		loop, ok := above.(*syntax.WhileClause)
-		if !ok || len(loop.Cond) != 1 {
-			continue
-		}
-		if call, ok := loop.Cond[0].Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 && call.Args[0].Lit() == "read" {
-			return around[i+1:]
-		}
-	}
-	return around
 }
 
 // arguments examines the arguments of a program. It reports whether the rest of them are those of another

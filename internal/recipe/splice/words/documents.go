@@ -81,3 +81,17 @@ func Counts(n *syntax.CmdSubst) bool {
 	call, ok := last.Cmd.(*syntax.CallExpr)
 	return ok && len(call.Args) == 2 && call.Args[0].Lit() == "wc" && strings.HasPrefix(call.Args[1].Lit(), "-")
 }
+
+// BeforeReading returns the nodes inside the innermost loop that reads its own input.
+func BeforeReading(around []syntax.Node) []syntax.Node {
+	for i, above := range slices.Backward(around) {
+		loop, ok := above.(*syntax.WhileClause)
+		if !ok || len(loop.Cond) != 1 {
+			continue
+		}
+		if call, ok := loop.Cond[0].Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 && call.Args[0].Lit() == "read" {
+			return around[i+1:]
+		}
+	}
+	return around
+}
