@@ -9,7 +9,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/copse-dev/copse/internal/recipe/splice/calls"
-	"github.com/copse-dev/copse/internal/recipe/splice/programs"
 	"github.com/copse-dev/copse/internal/recipe/splice/quoting"
 	"github.com/copse-dev/copse/internal/recipe/splice/words"
 )
