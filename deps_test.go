@@ -48,6 +48,7 @@ var layers = []struct {
 		"internal/lockedstore",
 		"internal/loopback",
 		"internal/netrc",
+		"internal/ownership",
 		"internal/page",
 		"internal/presence",
 		"internal/regular",

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/ownership"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 )
@@ -95,7 +96,7 @@ func (f *File) Token(ctx context.Context) (string, error) {
 	}
 	data, err := regular.Read(f.path, maxToken)
 	if err != nil {
-		return "", fmt.Errorf("read token: %w", rooted.WithoutPath(err))
+		return "", fmt.Errorf("read token: %w", regular.WithOwner(rooted.WithoutPath(err), f.path))
 	}
 	token := string(bytes.TrimSpace(data))
 	if token == "" {
@@ -113,7 +114,7 @@ const wait = 2 * time.Second
 // write creates a token. If another process has created one in the meantime, that one stays, unless
 // the caller requires a new one.
 func (f *File) write(ctx context.Context, anew bool) (string, error) {
-	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
+	if err := ownership.MakeAll(filepath.Dir(f.path)); err != nil {
 		return "", fmt.Errorf("write token: %w", rooted.WithoutPath(err))
 	}
 	if info, err := os.Lstat(f.path); err == nil && anew && !info.Mode().IsRegular() {
@@ -125,7 +126,7 @@ func (f *File) write(ctx context.Context, anew bool) (string, error) {
 	var token string
 	// The file is replaced, not changed: a process that has the old file open, or a link to it,
 	// does not see the new token, and a killed process leaves one of the two.
-	err := lockedstore.EditPrivate(ctx, f.path, wait, func(old []byte) ([]byte, error) {
+	err := lockedstore.EditSecret(ctx, f.path, wait, func(old []byte) ([]byte, error) {
 		if token = string(bytes.TrimSpace(old)); token != "" && !anew {
 			return old, nil
 		}

@@ -42,7 +42,7 @@ func TestRootLeavesFilesToTheUser(t *testing.T) {
 		if err := tx.MakeDir("items"); err != nil {
 			return err
 		}
-		return tx.Write(lockedstore.File{Name: "items/1.md", Data: []byte("x")}, lockedstore.File{Name: "token", Private: true})
+		return tx.Write(lockedstore.File{Name: "items/1.md", Data: []byte("x")}, lockedstore.File{Name: "token", Private: true, Secret: true}, lockedstore.File{Name: "ports", Private: true})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestRootLeavesFilesToTheUser(t *testing.T) {
 	}
 	for name, want := range map[string]uint32{
 		"made": otheruser.UID, "made/by": otheruser.UID, "made/by/lock": otheruser.UID, "items": otheruser.UID, "items/1.md": otheruser.UID,
-		"mcp.json": otheruser.UID, "token": 0,
+		"mcp.json": otheruser.UID, "ports": otheruser.UID, "token": 0,
 	} {
 		info, err := os.Lstat(filepath.Join(dir, name))
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/copse-dev/copse/internal/ownership"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 )
@@ -129,7 +130,7 @@ func (f Foreign) open(create bool) (*os.Root, string, error) {
 		}
 		directory, name := filepath.Split(at)
 		if create {
-			if err := os.MkdirAll(directory, 0o700); err != nil {
+			if err := ownership.MakeAll(directory); err != nil {
 				return nil, "", err
 			}
 		}
@@ -234,8 +235,12 @@ func replace(f Foreign, root *os.Root, name string, before, after []byte) (err e
 	if err != nil {
 		return err
 	}
-	if old != nil {
-		inherit(file, old)
+	owner := old
+	if old == nil && !f.private { // a token that root writes stays root's
+		owner, _ = root.Stat(".")
+	}
+	if owner != nil {
+		ownership.Give(file, owner)
 	}
 	if err := file.Chmod(mode); err != nil { // not before: a reader of the half-written file must not be able to read it
 		return err

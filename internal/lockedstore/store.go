@@ -33,6 +33,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/copse-dev/copse/internal/ownership"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 )
@@ -154,7 +155,7 @@ func (s *Store) prepare(root *os.Root) error {
 			return fmt.Errorf("lock %q: %w", s.lock, rooted.WithoutPath(err))
 		}
 		if dir, err := root.Stat(path.Dir(s.lock)); err == nil {
-			inherit(file, dir)
+			ownership.Give(file, dir)
 		}
 		_ = file.Close()
 	case err != nil:
@@ -179,7 +180,7 @@ func makeDirs(root *os.Root, name string) error {
 		err = root.Mkdir(name, 0o777)
 	}
 	if err == nil {
-		inheritDir(root, name)
+		ownership.GiveDir(root, name)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return nil // what is not a directory fails later

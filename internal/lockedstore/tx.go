@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/copse-dev/copse/internal/ownership"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -32,6 +33,8 @@ type File struct {
 	Data []byte
 	// Private makes the file, even an existing one, readable only by its user.
 	Private bool
+	// Secret keeps a file that root writes root's: it has a token of root's server.
+	Secret bool
 	// Common lets those who can change its directory read and change the file, whatever the umask of the
 	// process: other accounts must know what it says.
 	Common bool
@@ -114,13 +117,13 @@ func (tx *Tx) stage(name string, f File) error {
 	if err == nil {
 		_, err = file.Write(f.Data)
 	}
-	if !f.Private { // a token of root's server stays root's
+	if !f.Secret {
 		from := old
 		if from == nil {
 			from, _ = tx.root.Stat(path.Dir(f.Name)) // Write has put its files in it before, or fails
 		}
 		if from != nil {
-			inherit(file, from)
+			ownership.Give(file, from)
 		}
 	}
 	if err == nil && old != nil && !f.Private {
@@ -220,7 +223,7 @@ func (tx *Tx) MakeDir(name string) error {
 	if err != nil {
 		return fmt.Errorf("create directory %q: %w", name, rooted.WithoutPath(err))
 	}
-	inheritDir(tx.root, name)
+	ownership.GiveDir(tx.root, name)
 	tx.unsynced[path.Dir(name)] = true
 	return nil
 }

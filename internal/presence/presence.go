@@ -26,6 +26,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/ownership"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/userdir"
 )
@@ -208,7 +209,7 @@ func (r *Register) claim() error {
 		_ = r.held.Unlock()
 		r.held = nil
 	}
-	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+	if err := ownership.MakeAll(r.dir); err != nil {
 		return err
 	}
 	if !ours(r.dir) {

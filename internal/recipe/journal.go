@@ -16,6 +16,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/ownership"
 	"github.com/copse-dev/copse/internal/recipe/capture"
 	"github.com/copse-dev/copse/internal/recipe/runlog"
 	"github.com/copse-dev/copse/internal/recipe/running"
@@ -162,11 +163,17 @@ func (j *Journal) begin(name string) (release func(), err error) {
 // lock keeps other processes from running the recipe, unless one of them already does; if locking
 // is impossible, the recipe runs without a lock.
 func (j *Journal) lock(name string) (lock *flock.Flock, free bool) {
-	if j.directory == "" || os.MkdirAll(j.directory, 0o700) != nil {
+	if j.directory == "" || ownership.MakeAll(j.directory) != nil {
 		return nil, true
 	}
 	sum := sha256.Sum256([]byte(name))
-	lock = flock.New(filepath.Join(j.directory, j.file+"-"+hex.EncodeToString(sum[:8])+".lock"), flock.SetPermissions(0o600))
+	name = filepath.Join(j.directory, j.file+"-"+hex.EncodeToString(sum[:8])+".lock")
+	file, err := ownership.Open(name, os.O_RDONLY)
+	if err != nil {
+		return nil, true
+	}
+	_ = file.Close()
+	lock = flock.New(name)
 	locked, err := lock.TryLock()
 	if err != nil {
 		return nil, true

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/ownership"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/remote/seen"
 	"github.com/copse-dev/copse/internal/wholefile"
@@ -142,7 +143,7 @@ func (s *store) remember(path, head string) {
 
 // write does not sync to disk: after a crash, the checksum reveals a torn file.
 func (s *store) write(path, head string, body []byte) error {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+	if err := ownership.MakeAll(s.dir); err != nil {
 		return err
 	}
 	return wholefile.Replace(path, "*"+tempSuffix, wholefile.Bytes([]byte(head+"\n"), body))

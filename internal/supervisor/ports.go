@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/ownership"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 )
@@ -141,7 +142,7 @@ func (p *Ports) save(ctx context.Context, key string, port int) {
 		p.own.set(key, port)
 		return
 	}
-	if os.MkdirAll(filepath.Dir(p.path), 0o700) != nil {
+	if ownership.MakeAll(filepath.Dir(p.path)) != nil {
 		return
 	}
 	_ = lockedstore.EditPrivate(ctx, p.path, portsTimeout, func([]byte) ([]byte, error) {

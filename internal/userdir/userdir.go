@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/copse-dev/copse/internal/ownership"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/wholefile"
 )
@@ -31,7 +32,7 @@ func (d Dir) Path(name string) string { return filepath.Join(string(d), name) }
 func (d Dir) Private() bool { return d != "" && private(string(d)) }
 
 // Make creates the directory and reports whether nobody else can enter it.
-func (d Dir) Make() bool { return d != "" && os.MkdirAll(string(d), 0o700) == nil && d.Private() }
+func (d Dir) Make() bool { return d != "" && ownership.MakeAll(string(d)) == nil && d.Private() }
 
 // Replace writes a file whole. The error can be [ErrUnusable].
 func (d Dir) Replace(name string, data []byte) error {

@@ -1,7 +1,7 @@
 // Package wholefile replaces files of caches.
 //
 // Use [Replace]. It guarantees that a reader sees the old content or the new one, never a part, and
-// that only the user can read the file. The content need not survive a crash of the system: use
+// that only the directory's user can read the file. The content need not survive a crash of the system: use
 // package lockedstore for what must.
 package wholefile
 
@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/copse-dev/copse/internal/ownership"
 )
 
 // Replace writes a file with mode 0600, whose directory exists. Until the content is complete, it is
@@ -20,6 +22,9 @@ func Replace(path, pattern string, write func(io.Writer) error) error {
 	file, err := os.CreateTemp(filepath.Dir(path), pattern)
 	if err != nil {
 		return err
+	}
+	if dir, err := os.Stat(filepath.Dir(path)); err == nil {
+		ownership.Give(file, dir)
 	}
 	if err = errors.Join(write(file), file.Close()); err == nil {
 		err = os.Rename(file.Name(), path)

@@ -25,6 +25,7 @@ import (
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/httpguard"
+	"github.com/copse-dev/copse/internal/ownership"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/wiring/boards"
@@ -332,10 +333,10 @@ func start(ctx context.Context, env app.Env, files servers.Files, dir string, na
 	if err != nil {
 		return control.Status{}, err
 	}
-	if err := os.MkdirAll(filepath.Dir(files.Log), 0o700); err != nil {
+	if err := ownership.MakeAll(filepath.Dir(files.Log)); err != nil {
 		return control.Status{}, fmt.Errorf("create a directory for the log: %w", err)
 	}
-	log, err := os.OpenFile(files.Log, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	log, err := ownership.Open(files.Log, os.O_WRONLY|os.O_TRUNC)
 	if err != nil {
 		return control.Status{}, fmt.Errorf("open the log: %w", err)
 	}

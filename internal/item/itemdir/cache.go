@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/ticfile"
+	"github.com/copse-dev/copse/internal/ownership"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/wholefile"
 )
@@ -183,7 +184,7 @@ func (x *Index) keep(path string) {
 		return
 	}
 	dir := filepath.Dir(path)
-	if os.MkdirAll(dir, 0o700) != nil {
+	if ownership.MakeAll(dir) != nil {
 		return
 	}
 	removeOld(dir)

@@ -26,6 +26,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/copse-dev/copse/internal/ownership"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/wholefile"
 )
@@ -220,13 +221,13 @@ func (l *list) add(entries []Entry) {
 
 // append adds lines in one write, so those of several processes do not mix.
 func (l *list) append(lines []byte) error {
-	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
+	if err := ownership.MakeAll(filepath.Dir(l.path)); err != nil {
 		return err
 	}
 	if info, err := os.Lstat(l.path); err == nil && !info.Mode().IsRegular() {
 		return fs.ErrInvalid
 	}
-	file, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	file, err := ownership.Open(l.path, os.O_WRONLY|os.O_APPEND)
 	if err != nil {
 		return err
 	}

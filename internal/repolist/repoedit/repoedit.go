@@ -12,11 +12,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/ownership"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -79,7 +79,7 @@ func pathOf(one json.RawMessage) string {
 }
 
 func change(ctx context.Context, file string, do func([]json.RawMessage) ([]json.RawMessage, error)) (bool, error) {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+	if err := ownership.MakeAll(filepath.Dir(file)); err != nil {
 		return false, fmt.Errorf("create the directory of the list: %w", rooted.WithoutPath(err))
 	}
 	err := lockedstore.EditPrivate(ctx, file, wait, func(old []byte) ([]byte, error) {

@@ -22,6 +22,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/copse-dev/copse/internal/ownership"
 	"github.com/copse-dev/copse/internal/supervisor"
 )
 
@@ -66,7 +67,7 @@ var _ Supervisor = (*supervisor.Supervisor)(nil)
 
 // makePrivate creates a directory that only this user can enter, or checks that it is one.
 func makePrivate(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := ownership.MakeAll(dir); err != nil {
 		return fmt.Errorf("create a directory for the socket: %w", err)
 	}
 	info, err := os.Lstat(dir)

@@ -3,7 +3,6 @@ package conflicts
 import (
 	"encoding/json"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/git/trial"
 	"github.com/copse-dev/copse/internal/git/uncommitted"
+	"github.com/copse-dev/copse/internal/ownership"
 	"github.com/copse-dev/copse/internal/wholefile"
 )
 
@@ -150,7 +150,7 @@ func (c *cache) write(k *kept) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
+	if err := ownership.MakeAll(filepath.Dir(c.path)); err != nil {
 		return err
 	}
 	// Results lost in a crash are computed again, so they need not be on disk.

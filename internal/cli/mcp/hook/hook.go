@@ -23,6 +23,7 @@ import (
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/ownership"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
@@ -153,7 +154,7 @@ func due(env app.Env, client string, e event) bool {
 		forget(dir, env.Now())
 	}
 	keep := func(what string) {
-		if os.MkdirAll(dir, 0o700) == nil {
+		if ownership.MakeAll(dir) == nil {
 			_ = lockedstore.Replace(path, last, []byte(what)) // the next compaction triggers it then
 		}
 	}
