@@ -19,10 +19,10 @@ import (
 	"github.com/copse-dev/copse/internal/item/remerge"
 )
 
-// InGit lets the store ask git about unmerged files and the state before a merge. Call it before
-// the store is used.
+// InGit lets the store ask git about unmerged files, the state before a merge, and what a sparse
+// checkout leaves out. Call it before the store is used.
 func (s *Store) InGit(options git.Options) *Store {
-	s.git = &options
+	s.git, s.search.Sparse = &options, location.NewSparse(options)
 	return s
 }
 

@@ -144,6 +144,9 @@ func (w *Workspace) FilesOfItems() *local.Store {
 func (w *Workspace) hasPrivateItems(ctx context.Context, root string) bool {
 	s := local.New(location.Search{Dir: root}, w.env.Now).InGit(git.Options{Env: w.env.Environ})
 	_, err := s.Path()
+	if errors.Is(err, location.ErrLeftOut) {
+		return false // git tracks it
+	}
 	return !errors.Is(err, storage.ErrNoProject) && (err != nil || s.Mode(ctx) == local.Private)
 }
 

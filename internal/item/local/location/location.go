@@ -48,9 +48,14 @@ type Search struct {
 	// Owned reports whether the user created the shared store on this machine, or has requested its sync:
 	// a repository that arrives as an archive brings another one's. nil is true.
 	Owned func() bool
+	// Sparse finds the stores that a sparse checkout leaves out; nil finds none.
+	Sparse *Sparse
 }
 
-// Find returns the directory of the store. The error can be [storage.ErrNoProject].
+// ErrLeftOut is the cause of the error about a store that a sparse checkout leaves out.
+var ErrLeftOut = errors.New("left out by a sparse checkout")
+
+// Find returns the directory of the store. The error can be [storage.ErrNoProject] or [ErrLeftOut].
 func (p Search) Find() (rooted.Dir, error) {
 	if dir, found, err := p.named(); found || err != nil {
 		return dir, err
@@ -65,6 +70,9 @@ func (p Search) Find() (rooted.Dir, error) {
 			}
 		}
 		store := rooted.Dir{Wall: dir, Name: Name}
+		if err := p.Sparse.check(store); err != nil {
+			return rooted.Dir{}, err
+		}
 		switch info, err := os.Lstat(store.Path()); {
 		case regular.Absent(err):
 			continue
@@ -99,10 +107,14 @@ func (p Search) named() (dir rooted.Dir, ok bool, err error) {
 	if !ok || err != nil {
 		return rooted.Dir{}, false, err
 	}
+	dir = rooted.Dir{Wall: path, Name: "."}
+	if err := p.Sparse.check(dir); err != nil {
+		return rooted.Dir{}, false, err
+	}
 	if info, err := os.Stat(path); regular.Absent(err) || err == nil && !info.IsDir() {
 		return rooted.Dir{}, false, storage.ErrNoProject
 	}
-	return rooted.Dir{Wall: path, Name: "."}, true, nil
+	return dir, true, nil
 }
 
 func (p Search) elsewhere() (dir string, ok bool, err error) {
