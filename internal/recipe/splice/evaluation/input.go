@@ -49,6 +49,10 @@ func (s *script) output(n syntax.Node) (out contents) {
 		case *syntax.CallExpr:
 			if len(n.Args) > 0 {
 				name, _ := words.Text(n.Args[0])
+				if (name == "echo" || name == "printf") && !s.functions[name] && !slices.ContainsFunc(n.Args, words.Matches) {
+					out.add(s.holds(n)) // it reads no files
+					return false
+				}
 				if name == "pwd" || name == "dirs" {
 					out.add(s.variable("PWD"))
 				}

@@ -38,7 +38,10 @@ func TestInputs(t *testing.T) {
 		"echo \"$1\" >/dev/null; bash /dev/null":                                false,
 		"while read -r l; do echo \"$l\"; done <<< \"$1\"":                      false,
 		"export -n a; a=\"$1\"; declare -x b; b=\"$1\"; declare -r c; c=\"$1\"": false,
+		"cp \"$1\" bin/; sam invoke -e <(echo \"$a\"); echo \"$a\" | ssh host":  false,
 		// The input is evaluated.
+		"cp \"$1\" a; sam invoke -e <(cat a)": true, "cp a \"$1\"; echo * | ssh host": true, "a=\"$1\"; sam invoke -e <(echo \"$a\")": true, "echo() { cat \"$1\"; }; cp \"$1\" a; ssh host < <(echo a)": true,
+		"echo \"$1\" > a; echo \"$(cat a)\" | ssh host": true, "printf -v a \"$1\"; printf \"$a\" | ssh host": true, "export a=\"$1\"; echo \"$(env)\" | ssh host": true,
 		"ssh host <<E\necho $1\nE":                      true,
 		"ssh host <<-E\necho $1\nE":                     true,
 		"ssh host 'sh -s' <<E\necho $1\nE":              true,

@@ -321,3 +321,9 @@ func Command(around []syntax.Node) (name string, line uint) {
 	}
 	return "", 0
 }
+
+// Matches reports whether a word can be a pattern for the names of files.
+func Matches(w *syntax.Word) bool {
+	text, _ := Text(w)
+	return strings.ContainsAny(text, "*?[")
+}
