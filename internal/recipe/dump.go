@@ -71,7 +71,7 @@ func parseDump(data []byte, s *justsource.Sources, copies string) ([]Recipe, err
 		return nil, err
 	}
 	recipes := m.all("")
-	spliced, err := splice.Analyze(data, s.Functions())
+	spliced, err := splice.Analyze(data, s.Functions(), s.Interpreter(len(m.Modules) > 0))
 	if err != nil {
 		return nil, err
 	}

@@ -402,6 +402,33 @@ option a b='':
 	}
 }
 
+// A script that names no interpreter is one of a POSIX shell, unless a setting selects another program, or
+// it is unknown which one does.
+func TestScriptInterpreter(t *testing.T) {
+	t.Parallel()
+	const scripts = "set unstable\n[script]\nsafe a:\n  echo {{quote(a)}}\n"
+	for setting, accepted := range map[string]bool{
+		"": true, "set script-interpreter := ['bash', \"-eu\"] # a comment\n": true, "set script-interpreter := ['env', 'sh']\n": true,
+		"set script-interpreter := ['python3']\n": false, "set script-interpreter := ['sh', '-c', 'eval \"$(cat \"$0\")\"']\n": false,
+		"set script-interpreter := [\n'python3',\n]\n": false, "set script-interpreter := [x'sh']\n": false, "import 'more.just'\n": false, "mod inner\nset script-interpreter := ['sh']\n": false,
+	} {
+		j, _ := project(t, map[string]string{"justfile": setting + scripts, "more.just": "set script-interpreter := ['python3']\n", "inner.just": "a:\n"})
+		recipes, err := j.Recipes(t.Context())
+		if err != nil {
+			t.Fatal(setting, err)
+		}
+		for _, r := range recipes {
+			if r.Name == "safe" && (r.Parameters[0].Spliced == "") != accepted {
+				t.Errorf("%q: %q, want it accepted: %v", setting, r.Parameters[0].Spliced, accepted)
+			}
+		}
+	}
+	j, _ := project(t, map[string]string{"justfile": scripts})
+	if got := run(t, j, recipe.Call{Name: "safe", Args: []string{"'; echo $(id) #"}}); got != "'; echo $(id) #\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // A recipe that no person started does not see credentials, unless the user allows it.
 func TestCredentials(t *testing.T) {
 	t.Parallel()

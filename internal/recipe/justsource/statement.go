@@ -43,6 +43,37 @@ func (s *Sources) Functions() []string {
 	return names
 }
 
+// interpreter finds the setting for scripts that name no interpreter, with its value.
+var interpreter = lazyregexp.New(`(?m)^(?:\x{FEFF})?set[ \t]+script-interpreter[ \t]*:=[ \t]*\[([^]\r\n]*)\][ \t]*(?:#.*)?\r?$`)
+
+// Interpreter returns the program that runs scripts that name none, with its arguments; nil if it is unknown,
+// because files set several, or one of several modules sets it.
+func (s *Sources) Interpreter(modules bool) []string {
+	var words []string
+	mentions := 0
+	for _, text := range s.texts {
+		mentions += strings.Count(text, "script-interpreter")
+		if found := interpreter.Get().FindStringSubmatch(text); found != nil {
+			r := scanner{text: found[1]}
+			for r.at < len(r.text) {
+				r.skip(blank.Get())
+				word, ok, problem := r.quoted()
+				if r.skip(blank.Get()); !ok || problem != "" || !r.accept(",") && r.at < len(r.text) {
+					return nil
+				}
+				words = append(words, word)
+			}
+		}
+	}
+	switch {
+	case mentions == 0:
+		return []string{"sh", "-eu"}
+	case mentions > 1 || modules:
+		return nil
+	}
+	return words
+}
+
 // maxKeywords is the maximum number of lines of a file that begin with "import" or "mod". Each costs
 // as much as the rest of the file, if it begins a string that does not end.
 const maxKeywords = 1000

@@ -174,7 +174,10 @@ func (r *recipe) findInterpreter() []string {
 		var found []string
 		switch {
 		case i == 0 && !ok:
-			return []string{"sh"} // unless a setting that the dump does not have selects another program
+			if r.module.scripts == nil {
+				return []string{"sh"} // what it does with variables is examined in any case
+			}
+			return r.module.scripts
 		case !ok:
 			return nil
 		case i == 0:

@@ -46,10 +46,10 @@ func (r *recipe) posixScript() bool {
 		return false
 	}
 	shebang, ok := strings.CutPrefix(lines.First(r.Body[0]), "#!")
-	if !ok {
-		return false // a setting that the dump does not have selects the interpreter
-	}
 	words := strings.Fields(shebang)
+	if !ok {
+		words = r.module.scripts
+	}
 	return len(words) > 0 && programs.Command{Command: words[0], Arguments: words[1:]}.BehindEnv().Shell()
 }
 

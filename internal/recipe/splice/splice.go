@@ -47,6 +47,7 @@ type module struct {
 		IgnoreComments      bool `json:"ignore_comments"`
 	} `json:"settings"`
 	functions map[string]bool
+	scripts   []string // the program that runs scripts that name none; nil if it is unknown
 	// Values of assignments can use each other many times, so what they are is decided once.
 	unknown map[string]bool
 	texts   map[string]*string // their texts, nil if they are not constants
@@ -81,8 +82,9 @@ type parameter struct {
 }
 
 // Analyze returns the spliced parameters. Functions are the names of those that the justfile and
-// its modules define, which the dump does not contain: their effect is unknown.
-func Analyze(dump []byte, functions []string) (Recipes, error) {
+// its modules define, which the dump does not contain: their effect is unknown. Nor does it contain
+// interpreter, the program for scripts that name none, which is nil if it is unknown.
+func Analyze(dump []byte, functions, interpreter []string) (Recipes, error) {
 	var top module
 	if err := json.Unmarshal(dump, &top); err != nil {
 		return nil, fmt.Errorf("read the justfile's dump: %w", err)
@@ -91,17 +93,18 @@ func Analyze(dump []byte, functions []string) (Recipes, error) {
 	for _, name := range functions {
 		known[name] = true
 	}
-	top.define(known, &budget{left: maxConstants, scripts: maxScripts})
+	top.define(known, interpreter, &budget{left: maxConstants, scripts: maxScripts})
 	found := Recipes{}
 	top.each("", func(name string, r *recipe) { found[name] = r.analyze() })
 	return found, nil
 }
 
-// define sets the justfile's functions in a module and its submodules.
-func (m *module) define(functions map[string]bool, constants *budget) {
+// define sets the justfile's functions, and what runs its scripts, in a module and its submodules.
+func (m *module) define(functions map[string]bool, scripts []string, constants *budget) {
+	m.scripts = scripts
 	m.functions, m.unknown, m.texts, m.constants = functions, map[string]bool{}, map[string]*string{}, constants
 	for _, sub := range m.Modules {
-		sub.define(functions, constants)
+		sub.define(functions, scripts, constants)
 	}
 }
 

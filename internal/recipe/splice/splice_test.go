@@ -48,7 +48,7 @@ func (j justfile) analyze() splice.Recipes {
 	if err != nil {
 		j.tb.Fatal(err)
 	}
-	found, err := splice.Analyze(res.Stdout, []string{"f"})
+	found, err := splice.Analyze(res.Stdout, []string{"f"}, nil)
 	if err != nil {
 		j.tb.Fatal(err)
 	}
@@ -436,7 +436,7 @@ func TestDoubled(t *testing.T) {
 	nested := functions.String() + `["variable","x"]` + strings.Repeat("]", 60)
 	dump := `{"assignments":{` + doubled.String() + `},"recipes":{"r":{"body":[["echo ",[["call","quote",["variable","x"]]],[["variable","v60"]],[["variable","w60"]],[` + nested + `]]],
 		"parameters":[{"name":"x","default":["variable","v60"]}]}}}`
-	found, err := splice.Analyze([]byte(dump), nil)
+	found, err := splice.Analyze([]byte(dump), nil, nil)
 	if err != nil || len(found["r"]) != 1 {
 		t.Error(found, err)
 	}
@@ -444,11 +444,11 @@ func TestDoubled(t *testing.T) {
 
 func TestNotADump(t *testing.T) {
 	t.Parallel()
-	if _, err := splice.Analyze([]byte("{"), nil); err == nil {
+	if _, err := splice.Analyze([]byte("{"), nil, nil); err == nil {
 		t.Error("no error")
 	}
 	found, err := splice.Analyze([]byte(`{"recipes":{"a":{"body":[[{"new":["variable","x"]}],[[["later",["variable","y"]]]]],"parameters":[{"name":"x"},{"name":"y"}],
-		"dependencies":[{"recipe":"gone","arguments":[["variable","z"]]}]}}}`), nil)
+		"dependencies":[{"recipe":"gone","arguments":[["variable","z"]]}]}}}`), nil, nil)
 	if err != nil || len(found["a"]) != 2 {
 		t.Error(fmt.Sprint(found, err))
 	}
