@@ -38,7 +38,8 @@ func (c *cli) index() *cobra.Command {
 		Example: "  copse prompt index",
 		Long: `Build .agent/<agent>/registry.json from the front matter of the templates in
 .agent/<agent>/prompts. The result is identical to that of climpt's generator. Templates that
-define no prompt are reported on stderr.`,
+define no prompt, and prompts that cannot be executed, are reported on stderr. A domain without a
+configuration gets one that accepts any action and target.`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			root, dir, err := c.workspace(cmd.Context())
@@ -53,8 +54,18 @@ define no prompt are reported on stderr.`,
 			if err != nil {
 				return err
 			}
+			made, err := catalog.Configure(dir, c.agent, built)
+			for _, name := range made {
+				err = errors.Join(err, c.out().Line("created %s", name))
+			}
+			if err != nil {
+				return err
+			}
 			changed, err := catalog.Write(cmd.Context(), dir, c.agent, built.JSON)
 			if err != nil {
+				return err
+			}
+			if err := c.unusable(cmd.Context()); err != nil {
 				return err
 			}
 			what := "is up to date"
@@ -65,6 +76,26 @@ define no prompt are reported on stderr.`,
 		},
 	}
 }
+
+// unusable warns about the prompts that cannot be executed.
+func (c *cli) unusable(ctx context.Context) error {
+	opened, run, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := catalog.Unusable(ctx, opened, c.agent, run)
+	for i, f := range found {
+		if i == maxNotes {
+			c.env.Notef("%d more prompts cannot be executed; `copse prompt check` lists them", len(found)-i)
+			break
+		}
+		c.env.Notef("%s %s", f.File, f.Message)
+	}
+	return err
+}
+
+// maxNotes is the number of prompts that cannot be executed that "copse prompt index" lists.
+const maxNotes = 10
 
 func (c *cli) check() *cobra.Command {
 	var asJSON bool

@@ -262,6 +262,7 @@ func TestCheck(t *testing.T) {
 		"prompts/git/write/commit-message/f_alt.md": "---\nc1: git\nc2: write\nc3: commit-message\ndescription: Another\noptions:\n  edition: [alt, gone]\nuv:\n  - style: \"\"\n  - idle: Never used\n---\n{uv-style} {uv-secret}",
 		"prompts/git/never/b/f_default.md":          "---\nc1: git\nc2: never\nc3: b\n---\n",
 		"prompts/loose.md":                          "text",
+		"config/git-user.yml":                       "params:\n  two:\n    directiveType: {pattern: ^write$}\n    layerType: {pattern: .}\n",
 	} {
 		name = filepath.Join(dir, ".agent/climpt", filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -290,7 +291,7 @@ func TestCheck(t *testing.T) {
 	want = []string{
 		".agent/climpt/prompts/loose.md has no front matter, so it defines no prompt",
 		want[2],
-		registry + " git never b cannot be executed: Invalid directive type. Must match pattern: ^(write)$",
+		registry + " git never b cannot be executed: Invalid directive type. Must match pattern: ^write$; To accept \"never\", change params.two.directiveType.pattern in .agent/climpt/config/git-user.yml.",
 		registry + " git write commit-message cannot be executed: Template not found: .agent/climpt/prompts/git/write/commit-message/f_gone.md",
 		registry + " git write commit-message: the variable style has no description",
 		registry + " git write commit-message: a template uses {uv-secret}, which is not declared",

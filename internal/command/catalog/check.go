@@ -77,10 +77,22 @@ func (c *check) registry(root *rooted.Root, built Built) {
 	}
 }
 
-// command checks one command in each edition.
-func (c *check) command(ctx context.Context, one command.Command) error {
-	var used distinct.List[string]
-	failed := false
+// Unusable returns the commands of a registry that cannot be executed, with the reason.
+func Unusable(ctx context.Context, catalog *library.Catalog, agent string, run Runner) ([]Finding, error) {
+	c := &check{agent: agent, catalog: catalog, run: run}
+	for _, one := range catalog.Commands {
+		if c.runs += len(editions(one)); c.runs > maxRuns {
+			break
+		}
+		if _, _, err := c.execute(ctx, one); err != nil {
+			return nil, err
+		}
+	}
+	return c.found, ctx.Err()
+}
+
+// execute executes a command in each edition, and returns the variables that its templates use.
+func (c *check) execute(ctx context.Context, one command.Command) (used distinct.List[string], failed bool, err error) {
 	for _, edition := range editions(one) {
 		res, err := c.run.Run(ctx, c.catalog, render.Request{Agent: c.agent, ID: one.ID, Args: render.Options{Edition: edition}.Args()})
 		if refused, ok := errors.AsType[*render.Error](err); ok {
@@ -89,13 +101,22 @@ func (c *check) command(ctx context.Context, one command.Command) error {
 			continue
 		}
 		if err != nil {
-			return err
+			return used, failed, err
 		}
 		for _, name := range res.Missing {
 			if name, ok := strings.CutPrefix(name, "uv-"); ok {
 				used.Add(name)
 			}
 		}
+	}
+	return used, failed, nil
+}
+
+// command checks one command in each edition.
+func (c *check) command(ctx context.Context, one command.Command) error {
+	used, failed, err := c.execute(ctx, one)
+	if err != nil {
+		return err
 	}
 	declared := make(map[string]bool, len(one.UV))
 	for _, v := range one.UV {

@@ -8,33 +8,22 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
+// file is a file that is created if it does not exist.
+type file struct{ name, content string }
+
 // first returns the content of a first registry: one command that works.
-func first() []struct{ name, content string } {
-	return []struct{ name, content string }{
+func first() []file {
+	return append(profile("climpt", "git"), []file{
 		{".agent/climpt/config/registry_config.json", `{
   "registries": {
     "climpt": ".agent/climpt/registry.json"
   }
 }
-`},
-		{".agent/climpt/config/git-app.yml", `# The directories of the templates of the domain "git".
-working_dir: ".agent/climpt"
-app_prompt:
-  base_dir: "prompts/git"
-app_schema:
-  base_dir: "schema/git"
-`},
-		{".agent/climpt/config/git-user.yml", `# The actions and targets of the domain. Add the words of each new prompt here.
-params:
-  two:
-    directiveType:
-      pattern: "^(write)$"
-    layerType:
-      pattern: "^(commit-message)$"
 `},
 		{".agent/climpt/prompts/git/write/commit-message/f_default.md", `---
 c1: git
@@ -68,7 +57,57 @@ What the author says about them:
 
 {input_text}
 `},
+	}...)
+}
+
+// profile returns the configuration of a domain, which accepts any action and target that climpt does.
+func profile(agent, domain string) []file {
+	name := domain
+	if agent != "climpt" {
+		name = agent + "-" + domain
 	}
+	return []file{
+		{".agent/climpt/config/" + name + "-app.yml", fmt.Sprintf(`# The directories of the templates of the domain %[2]q.
+working_dir: ".agent/%[1]s"
+app_prompt:
+  base_dir: "prompts/%[2]s"
+app_schema:
+  base_dir: "schema/%[2]s"
+`, agent, domain)},
+		{".agent/climpt/config/" + name + "-user.yml", `# The actions (directiveType) and targets (layerType) of the domain: any. To accept only certain ones,
+# list them, for example as "^(write|review)$".
+params:
+  two:
+    directiveType:
+      pattern: "^[a-z0-9_-]{1,20}$"
+    layerType:
+      pattern: "^[a-z0-9_-]{1,30}$"
+`},
+	}
+}
+
+// Configure creates the configuration of each domain of a registry that has none, and returns the new
+// files. A domain without a configuration cannot be executed.
+func Configure(dir, agent string, built Built) (made []string, err error) {
+	var domains distinct.List[string]
+	for _, e := range built.Entries {
+		if word.Get().MatchString(e.C1) {
+			domains.Add(e.C1)
+		}
+	}
+	for _, domain := range domains.Values() {
+		for _, f := range profile(agent, domain) {
+			created, err := create(dir, f.name, []byte(f.content))
+			if err != nil {
+				return made, err
+			}
+			if !created {
+				break // it is configured, also without the optional file
+			}
+			made = append(made, f.name)
+		}
+	}
+	return made, nil
 }
 
 // Init creates a first registry for the agent climpt in the workspace at dir, with one command, and

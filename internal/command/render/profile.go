@@ -25,6 +25,7 @@ type profile struct {
 	schemaBase string
 	directive  pattern
 	layer      pattern
+	patterns   string // the file with the patterns: app or user
 	prefix     string
 	limits     *limits
 
@@ -73,7 +74,7 @@ func newProfile(name string, appFile, userFile source) (*profile, error) {
 		p.warning = fmt.Sprintf("[Warning] Configuration not found, using defaults: Failed to load configuration files profile: %s (%s/%s-app.yml: %v)", name, configDir, name, err)
 		return p, nil
 	}
-	if err := p.take(app); err != nil {
+	if err := p.take(app, "app"); err != nil {
 		return nil, err
 	}
 	user, err := userFile.parse()
@@ -87,7 +88,7 @@ func newProfile(name string, appFile, userFile source) (*profile, error) {
 		p.warning = fmt.Sprintf("[Warning] %s/%s-user.yml is not used: %v", configDir, name, err)
 		return p, nil
 	}
-	if err := p.take(user); err != nil {
+	if err := p.take(user, "user"); err != nil {
 		return nil, err
 	}
 	if path.IsAbs(p.promptBase) || path.IsAbs(p.schemaBase) {
@@ -97,8 +98,8 @@ func newProfile(name string, appFile, userFile source) (*profile, error) {
 }
 
 // take applies the content of a file. As in the original, it replaces a part with two levels
-// completely: an earlier file's values for it no longer count.
-func (p *profile) take(f *file) error {
+// completely: an earlier file's values for it no longer count. The kind is the end of the file's name.
+func (p *profile) take(f *file, kind string) error {
 	if f.WorkingDir != nil {
 		p.workingDir = *f.WorkingDir
 	}
@@ -109,6 +110,7 @@ func (p *profile) take(f *file) error {
 		p.schemaBase = *f.AppSchema.BaseDir
 	}
 	if two := f.Params.Two; two != nil {
+		p.patterns = kind
 		directive := two.DirectiveType
 		if directive == nil {
 			directive = two.Directive
@@ -153,14 +155,19 @@ func (p *profile) accepts(id command.ID) error {
 	for _, one := range []struct {
 		name    string
 		pattern pattern
-	}{{id.C2, p.directive}, {id.C3, p.layer}} {
+		key     string
+		longest int
+	}{{id.C2, p.directive, "directiveType", longestC2}, {id.C3, p.layer, "layerType", longestC3}} {
 		if !strings.HasPrefix(one.name, "-") && one.pattern.expr.MatchString(one.name) {
 			continue
 		}
 		if one.pattern.builtIn && p.warning == "" {
 			return refuse("%s/%s-user.yml has no pattern for it in params.two, so the built-in pattern applies.\n%s", configDir, p.name, one.pattern.message)
 		}
-		return refuse("%s", one.pattern.message)
+		if one.pattern.builtIn || checkName("", one.name, one.longest) != nil {
+			return refuse("%s", one.pattern.message)
+		}
+		return refuse("%s\nTo accept %q, change params.two.%s.pattern in %s/%s-%s.yml.", one.pattern.message, one.name, one.key, configDir, p.name, p.patterns)
 	}
 	if err := checkName("DirectiveType", id.C2, longestC2); err != nil {
 		return err

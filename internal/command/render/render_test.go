@@ -154,7 +154,7 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	p := project(t)
 	for line, want := range map[string]string{
-		"demo nope all":                        "Invalid directive type. Must match pattern: ^(show|cut|fill|a_very_long_action_nam|-x|\\.\\.|Upper)",
+		"demo nope all":                        "Invalid directive type. Must match pattern: ^(show|cut|fill|a_very_long_action_nam|-x|\\.\\.|Upper)\nTo accept \"nope\", change params.two.directiveType.pattern in .agent/climpt/config/demo-user.yml.",
 		"demo show ALL":                        "choose a layer in small letters",
 		"demo a_very_long_action_name x":       `Failed to create DirectiveType: DirectiveType "a_very_long_action_name" exceeds maximum length of 20 characters`,
 		"demo show " + strings.Repeat("a", 31): `Failed to create LayerType: LayerType "` + strings.Repeat("a", 31) + `" exceeds maximum length of 30 characters`,
@@ -191,7 +191,7 @@ func TestRefusals(t *testing.T) {
 		"lookahead show all":                   "The directive pattern of profile lookahead cannot be used: error parsing regexp: invalid or unsupported Perl syntax: `(?!`. Go's regular expressions have no lookaround and no backreferences",
 		"under_score show all":                 `Invalid profile name "under_score": it is the agent and the domain, of letters, digits, and hyphens`,
 		"../demo show all":                     `Invalid profile name "../demo": it is the agent and the domain, of letters, digits, and hyphens`,
-		"nobase show none":                     "[Warning] .agent/climpt/config/nobase-user.yml is not used: app_prompt and app_schema need a base_dir\nInvalid layer type. Must match pattern: ^all$",
+		"nobase show none":                     "[Warning] .agent/climpt/config/nobase-user.yml is not used: app_prompt and app_schema need a base_dir\nInvalid layer type. Must match pattern: ^all$\nTo accept \"none\", change params.two.layerType.pattern in .agent/climpt/config/nobase-app.yml.",
 	} {
 		got, err := render.Render(p, request(line, ""))
 		if _, ok := errors.AsType[*render.Error](err); !ok {
