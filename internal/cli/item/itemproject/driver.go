@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
+	"github.com/copse-dev/copse/internal/wholefile"
 )
 
 // driverCommand returns the command line of the merge driver: "copse item merge-driver".
@@ -53,8 +53,9 @@ func (c cli) mergeDriver() *cobra.Command {
 			if mergeErr != nil {
 				merged = driver.BothVersions(texts[1], texts[2])
 			}
-			if err := os.WriteFile(c.path(args[1]), []byte(merged), 0o600); err != nil {
-				return err
+			// Git takes the file as it is after a failure, too: a part of it would look like an edit.
+			if err := wholefile.Replace(c.path(args[1]), ".merge_file_copse_*", wholefile.Bytes([]byte(merged))); err != nil {
+				return fmt.Errorf("%s: write the merged version: %w", args[3], rooted.WithoutPath(err))
 			}
 			if mergeErr != nil {
 				return fmt.Errorf("%s: %w", args[3], mergeErr)
