@@ -275,15 +275,18 @@ func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string)
 		}
 	}
 	if err != nil {
-		return nil, j.explain(err, "")
+		return nil, j.explain(err)
 	}
 	return parseDump(res.Stdout, s, dir)
 }
 
-// explain explains why just did not start; skipped is the just of the project, "" if there is none.
-func (j *Justfile) explain(err error, skipped string) error {
+// explain explains why just did not start.
+func (j *Justfile) explain(err error) error {
+	if in, ok := errors.AsType[*xec.SkippedError](err); ok {
+		return NotInstalledError{Skipped: in.Path}
+	}
 	if errors.Is(err, xec.ErrNotInstalled) {
-		return NotInstalledError{Skipped: skipped}
+		return NotInstalledError{}
 	}
 	return err
 }
@@ -444,7 +447,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	case errors.Is(err, context.DeadlineExceeded):
 		run.ExitCode, run.Problem, run.TimedOut = -1, fmt.Sprintf("stopped after the time limit of %s", timeout), true
 	case errors.Is(err, xec.ErrNotInstalled), errors.Is(err, fs.ErrNotExist):
-		return Run{}, j.explain(err, "")
+		return Run{}, j.explain(err)
 	default:
 		return Run{}, err
 	}

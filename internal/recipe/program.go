@@ -7,8 +7,7 @@ import "context"
 func (j *Justfile) program(ctx context.Context) (string, error) {
 	path, err := j.names().LookPath("just")
 	if err != nil {
-		skipped, _ := j.env.LookPath("just")
-		return "", j.explain(err, skipped)
+		return "", j.explain(err)
 	}
 	return j.launched.Find(ctx, path, j.names()), nil
 }

@@ -71,11 +71,18 @@ func Explain(err error) error {
 			Do:   failure.Text("Remedy: " + broken.Remedy + "."),
 		}
 	}
+	if skipped, ok := errors.AsType[*xec.SkippedError](err); ok {
+		return &failure.Error{
+			Kind: failure.Internal, Err: err,
+			What: failure.Text("git is " + cleantext.Line(skipped.Error())),
+			Do:   failure.Text("Install git 2.36 or later for your account, too, and add its directory to the PATH."),
+		}
+	}
 	if errors.Is(err, xec.ErrNotInstalled) {
 		return &failure.Error{
 			Kind: failure.Internal, Err: err,
 			What: failure.Text("git is not installed, or not on the PATH"),
-			Do:   failure.Text("Install git 2.36 or later, or add its directory to the PATH. A git in the project itself does not count."),
+			Do:   failure.Text("Install git 2.36 or later, or add its directory to the PATH."),
 		}
 	}
 	// Any other error is a problem of the repository's files, or of the git program.

@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/session"
+	"github.com/copse-dev/copse/internal/xec"
 )
 
 // stateOn returns a branch state in which a branch is stacked on another.
@@ -231,5 +233,14 @@ func TestGone(t *testing.T) {
 	}
 	if repo, err := s.Repo(t.Context()); err != nil || repo.Root() != inner {
 		t.Errorf("it is back: %v", err)
+	}
+}
+
+// A git that only the project has is named.
+func TestSkippedGit(t *testing.T) {
+	t.Parallel()
+	err := session.Explain(fmt.Errorf("run git: %w", &xec.SkippedError{Path: "/w/tools/git"}))
+	if got := err.Error(); !strings.Contains(got, `git is installed only in the project, at "/w/tools/git"`) {
+		t.Errorf("got %q", got)
 	}
 }

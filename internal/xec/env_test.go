@@ -91,3 +91,31 @@ func TestLookPath(t *testing.T) {
 		}
 	}
 }
+
+// A program that only skipped directories have is named, and no program gets their list.
+func TestSkip(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("it needs a shell")
+	}
+	project, other := t.TempDir(), t.TempDir()
+	own := filepath.Join(project, "own")
+	if err := os.WriteFile(own, nil, 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	env := xec.Env{"PATH=" + project + ":" + other + ":/usr/bin:/bin"}
+	for _, skip := range []string{other, project} {
+		env = env.Skip(func(entry string) bool { return entry == skip })
+	}
+	_, err := env.LookPath("own")
+	if in, ok := errors.AsType[*xec.SkippedError](err); !ok || in.Path != own || !errors.Is(err, xec.ErrNotInstalled) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := env.LookPath("none"); !errors.Is(err, xec.ErrNotInstalled) || err.Error() != xec.ErrNotInstalled.Error() {
+		t.Errorf("got %v", err)
+	}
+	res, err := xec.Run(t.Context(), xec.Command{Name: "env", Env: env})
+	if got := string(res.Stdout); err != nil || got != "PATH=/usr/bin:/bin\n" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}

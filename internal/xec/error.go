@@ -9,6 +9,17 @@ import (
 // ErrNotInstalled reports that the program is not in the PATH.
 var ErrNotInstalled = errors.New("not installed or not on the PATH")
 
+// SkippedError reports that the only such program is in a project, where copse starts none for itself. It is an
+// [ErrNotInstalled].
+type SkippedError struct{ Path string }
+
+func (e *SkippedError) Error() string {
+	return fmt.Sprintf("installed only in the project, at %q, and copse starts no program of the project for itself", e.Path)
+}
+
+// Unwrap returns ErrNotInstalled.
+func (*SkippedError) Unwrap() error { return ErrNotInstalled }
+
 // ErrProcessor reports that a program used up its processor time.
 var ErrProcessor = errors.New("the processor time is used up")
 

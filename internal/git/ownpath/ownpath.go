@@ -23,10 +23,6 @@ import (
 // The home directory and the directories of the system's programs belong to the user, and a directory
 // that contains one of them is not a project.
 func Without(env xec.Env, dirs ...string) xec.Env {
-	path, set := env.Lookup("PATH")
-	if !set {
-		return env
-	}
 	p := projects{users: usersOwn(env), seen: map[string]bool{}}
 	for i, dir := range dirs {
 		if dir != "" {
@@ -36,18 +32,13 @@ func Without(env xec.Env, dirs ...string) xec.Env {
 			p.add(dir)
 		}
 	}
-	entries := filepath.SplitList(path)
-	kept := slices.DeleteFunc(slices.Clone(entries), func(entry string) bool {
+	return env.Skip(func(entry string) bool {
 		if entry = filepath.Clean(entry); !filepath.IsAbs(entry) || slices.Contains(p.users, entry) {
 			return false
 		}
 		target := real(entry)
 		return p.contain(target) || target != entry && p.contain(entry)
 	})
-	if len(kept) == len(entries) {
-		return env
-	}
-	return env.With("PATH=" + strings.Join(kept, string(filepath.ListSeparator)))
 }
 
 // projects are the directories whose programs do not count.
