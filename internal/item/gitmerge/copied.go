@@ -14,58 +14,43 @@ import (
 
 	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/git/objects"
+	"github.com/copse-dev/copse/internal/item/gitmerge/commits"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/merge/references"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
-	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/xec"
 )
-
-// maxCommits is the number of commits that Copied examines: the latest ones.
-const maxCommits = 500
 
 // slack is the maximum difference between the clocks of computers that share a repository.
 const slack = 24 * time.Hour
 
-// Copied returns the current commit, and the commits that git copied from others, as a cherry-pick
+// Copied returns the commits that git copied from others, as a cherry-pick
 // and a rebase do, oldest first: those of HEAD that change items, that the commit since does not
 // contain, and whose original is in the repository. "git cherry-pick -x" names the original;
 // otherwise, it has the author, the time, and the subject of the copy. Merges follow, as a copy of
 // the changes of both sides: if only one side changed an item, git copies its numbers.
-func (r *Repo) Copied(ctx context.Context, since string) (head string, found []references.Copy, err error) {
-	// The last fetched commit has no other name, if it was fetched by a path.
-	known, err := r.commits(ctx, "HEAD", since, "FETCH_HEAD", "ORIG_HEAD")
+func (p *Past) Copied(ctx context.Context) (found []references.Copy, err error) {
+	r := p.repo
+	made, originals, err := p.made(ctx, merge.ItemsDir)
 	if err != nil {
-		return "", nil, err
-	}
-	if known[0] == "" || known[0] == known[1] {
-		return known[0], nil, nil
-	}
-	made, err := r.madeSince(ctx, "HEAD", known[1], merge.ItemsDir)
-	if err != nil {
-		return "", nil, err
-	}
-	originals, err := r.originals(ctx, made, known[2:])
-	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	files, err := r.filesOf(ctx, slices.Concat(slices.Collect(maps.Values(originals))...))
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	var copies []*copiedCommit
 	for _, c := range slices.Backward(made) {
 		if len(originals[c]) > 0 {
-			copies = append(copies, copyOf(c, originals[c], files))
+			copies = append(copies, r.copyOf(c, originals[c], files))
 		}
 	}
-	merged, err := r.mergedSince(ctx, known[1])
+	merged, err := p.merged(ctx)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	found, err = r.readCopies(ctx, append(copies, merged...))
-	return known[0], found, err
+	return r.readCopies(ctx, append(copies, merged...))
 }
 
 // readCopies reads the changes of commits and their originals.
@@ -90,103 +75,41 @@ func (r *Repo) readCopies(ctx context.Context, copies []*copiedCommit) ([]refere
 	return found, nil
 }
 
-// commit is one that changes items, or deleted ones.
-type commit struct {
-	hash   string
-	author string // name, address, time and subject
-	at     int64  // when the author made it
-	made   int64  // when git made it
-	named  []string
-	files  []string // in the store
-}
-
-// madeSince returns the commits up to head that change files in a directory of the store, the
-// latest first; "" is the store itself.
-func (r *Repo) madeSince(ctx context.Context, head, since, directory string) ([]*commit, error) {
-	args := []string{"--literal-pathspecs", "log", "-z", "--no-merges", "--full-history", "--no-renames", "--no-show-signature", "--name-only",
-		"--format=%x00%H%x00%an%x00%ae%x00%at%x00%s%x00%ct%x00%b%x00", "--max-count=" + strconv.Itoa(maxCommits), head}
-	if since != "" {
-		args = append(args, "^"+since)
-	}
-	out, err := r.run(ctx, append(args, "--", r.prefix+directory)...)
-	if err != nil {
-		return nil, err
-	}
-	const fields = 7
-	var list []*commit
-	for words := strings.Split(out, "\x00"); len(words) > 0; {
-		word := strings.TrimPrefix(words[0], "\n")
-		switch {
-		case objects.IsHash(word) && len(words) >= fields:
-			at, atErr := strconv.ParseInt(words[3], 10, 64)
-			made, madeErr := strconv.ParseInt(words[5], 10, 64)
-			if err := errors.Join(atErr, madeErr); err != nil {
-				return nil, fmt.Errorf("read the times of commit %s: %w", word, err)
-			}
-			list = append(list, &commit{
-				hash: word, at: at, made: made, author: strings.Join(words[1:5], "\x00"),
-				named: namedOriginals(words[6]),
-			})
-			words = words[fields:]
-			continue
-		case len(list) > 0:
-			if name, ok := strings.CutPrefix(word, r.prefix); ok && IsStored(name) {
-				last := list[len(list)-1]
-				last.files = append(last.files, name)
-			}
-		}
-		words = words[1:]
-	}
-	return list, nil
-}
-
-var picked = lazyregexp.New(`(?m)^\(cherry picked from commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)\)$`)
-
-// namedOriginals returns the commits that a message names as "git cherry-pick -x" does.
-func namedOriginals(message string) []string {
-	var named []string
-	for _, match := range picked.Get().FindAllStringSubmatch(message, -1) {
-		named = append(named, match[1])
-	}
-	return named
-}
-
 // candidate is a commit that can be an original of another.
 type candidate struct {
 	hash string
 	made int64
 }
 
-// originals returns the original of each commit, the oldest first. It searches all refs, their
-// reflogs, and the last fetched commits.
-func (r *Repo) originals(ctx context.Context, made []*commit, extra []string) (map[*commit][]string, error) {
+// originals returns the original of each commit, the oldest first, among their candidates.
+func (r *Repo) originals(ctx context.Context, made []*commits.Commit, search func() (map[*commits.Commit][]candidate, error)) (map[*commits.Commit][]string, error) {
 	if len(made) == 0 {
 		return nil, nil
 	}
-	candidates, err := r.candidates(ctx, made, extra)
+	candidates, err := search()
 	if err != nil {
 		return nil, err
 	}
 	actions := sync.OnceValues(func() (map[string]string, error) { return r.actions(ctx) })
-	found := map[*commit][]string{}
+	found := map[*commits.Commit][]string{}
 	for _, c := range made {
 		for _, t := range candidates[c] {
-			older := t.made < c.made
-			if t.made == c.made { // all within a second
+			older := t.made < c.Made
+			if t.made == c.Made { // all within a second
 				action, err := actions()
 				if err != nil {
 					return nil, err
 				}
-				older = isCopying(action[c.hash])
+				older = isCopying(action[c.Hash])
 			}
 			if older {
 				found[c] = append(found[c], t.hash)
 			}
 		}
-		if len(c.named) == 0 {
+		if len(c.Named) == 0 {
 			continue
 		}
-		known, err := r.commits(ctx, c.named...)
+		known, err := r.commits(ctx, c.Named...)
 		if err != nil {
 			return nil, err
 		}
@@ -202,13 +125,13 @@ func (r *Repo) originals(ctx context.Context, made []*commit, extra []string) (m
 }
 
 // candidates returns the other commits with the author, the time, and the subject of each commit, in the
-// order in which git created them: those that are or were reachable from a ref, and those in extra.
-func (r *Repo) candidates(ctx context.Context, made []*commit, extra []string) (map[*commit][]candidate, error) {
-	oldest := made[0].at
-	byAuthor := map[string][]*commit{}
+// order in which git created them. It searches all refs, their reflogs, and the commits in extra.
+func (r *Repo) candidates(ctx context.Context, made []*commits.Commit, extra []string) (map[*commits.Commit][]candidate, error) {
+	oldest := made[0].At
+	byAuthor := map[string][]*commits.Commit{}
 	for _, c := range made {
-		oldest = min(oldest, c.at)
-		byAuthor[c.author] = append(byAuthor[c.author], c)
+		oldest = min(oldest, c.At)
+		byAuthor[c.Author] = append(byAuthor[c.Author], c)
 	}
 	args := []string{"--literal-pathspecs", "log", "--no-merges", "--full-history", "--no-show-signature", "--all", "--reflog",
 		"--format=%H%x00%ct%x00%an%x00%ae%x00%at%x00%s", "--since=" + time.Unix(oldest, 0).Add(-slack).UTC().Format(time.RFC3339)}
@@ -217,7 +140,7 @@ func (r *Repo) candidates(ctx context.Context, made []*commit, extra []string) (
 	if err != nil {
 		return nil, err
 	}
-	found := map[*commit][]candidate{}
+	found := map[*commits.Commit][]candidate{}
 	for line := range strings.SplitSeq(out, "\n") {
 		hash, rest, _ := strings.Cut(line, "\x00")
 		at, author, _ := strings.Cut(rest, "\x00")
@@ -226,7 +149,7 @@ func (r *Repo) candidates(ctx context.Context, made []*commit, extra []string) (
 			continue
 		}
 		for _, c := range byAuthor[author] {
-			if c.hash != hash {
+			if c.Hash != hash {
 				found[c] = append(found[c], candidate{hash, made})
 			}
 		}
@@ -260,24 +183,16 @@ func isCopying(action string) bool {
 // maxMerges is how many merges Copied looks at: the latest ones.
 const maxMerges = 100
 
-// mergedSince returns the merges of HEAD whose sides both changed items, the oldest first.
-// A merge copies the change of each side to the other.
-func (r *Repo) mergedSince(ctx context.Context, since string) ([]*copiedCommit, error) {
-	args := []string{"--literal-pathspecs", "log", "--merges", "--full-history", "--no-show-signature", "--format=%H %P",
-		"--max-count=" + strconv.Itoa(maxMerges), "HEAD"}
-	if since != "" {
-		args = append(args, "^"+since)
-	}
-	out, err := r.run(ctx, append(args, "--", r.prefix+merge.ItemsDir)...)
+// merged returns the merges whose sides both changed items, the oldest first. A merge copies the change
+// of each side to the other.
+func (p *Past) merged(ctx context.Context) ([]*copiedCommit, error) {
+	merges, _, err := p.merges(ctx, merge.ItemsDir)
 	if err != nil {
 		return nil, err
 	}
+	r := p.repo
 	var copies []*copiedCommit
-	for _, line := range slices.Backward(strings.Split(out, "\n")) {
-		hashes := strings.Fields(line)
-		if len(hashes) != 3 {
-			continue
-		}
+	for _, hashes := range merges {
 		base, err := r.run(ctx, "merge-base", hashes[1], hashes[2])
 		if _, exited := errors.AsType[*xec.ExitError](err); exited {
 			continue // histories without a common commit
@@ -321,10 +236,15 @@ func newChange(before, after string) *readChange {
 
 // copyOf returns a copy with its originals. files are those that each original changed: an
 // item can have another number in it.
-func copyOf(c *commit, originals []string, files map[string][]string) *copiedCommit {
+func (r *Repo) copyOf(c *commits.Commit, originals []string, files map[string][]string) *copiedCommit {
 	n := &copiedCommit{}
-	wanted := append(slices.Clone(c.files), renumbered.Name)
-	for _, hash := range append([]string{c.hash}, originals...) {
+	wanted := []string{renumbered.Name}
+	for _, name := range r.storedIn(c.Paths) {
+		if strings.HasPrefix(name, merge.ItemsDir+"/") {
+			wanted = append(wanted, name)
+		}
+	}
+	for _, hash := range append([]string{c.Hash}, originals...) {
 		n.changes = append(n.changes, newChange(hash+"^", hash))
 		wanted = append(wanted, files[hash]...)
 	}

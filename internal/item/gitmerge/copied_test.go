@@ -11,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
+	"github.com/copse-dev/copse/internal/item/merge/references"
 )
 
 // A copy is found on the branch that it was made on, with what came before it there and in the
@@ -43,7 +44,7 @@ func TestCopied(t *testing.T) {
 	}
 	titles := func(since string) []string {
 		t.Helper()
-		_, copies, err := repo.Copied(t.Context(), since)
+		copies, err := copied(t, repo, since)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +150,7 @@ func TestCopiedToAnotherNumber(t *testing.T) {
 	}
 	for _, args := range [][]string{{"cherry-pick", "feature"}, {"merge", "-q", "--no-edit", "feature"}} {
 		g.Run(dir, args...)
-		_, copies, err := repo.Copied(t.Context(), onto)
+		copies, err := copied(t, repo, onto)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,4 +165,14 @@ func TestCopiedToAnotherNumber(t *testing.T) {
 		}
 		g.Run(dir, "reset", "-q", "--hard", onto)
 	}
+}
+
+// copied returns the commits after another one that git copied.
+func copied(t *testing.T, repo *gitmerge.Repo, since string) ([]references.Copy, error) {
+	t.Helper()
+	past, err := repo.Past(t.Context(), since)
+	if err != nil {
+		return nil, err
+	}
+	return past.Copied(t.Context())
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/git/objects"
+	"github.com/copse-dev/copse/internal/item/gitmerge/commits"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -48,7 +48,8 @@ func (r *Repo) Marked(ctx context.Context, name, text string) (*Merge, error) {
 // unknown.
 func (r *Repo) copiedAs(ctx context.Context, hash, parent string) (*Merge, error) {
 	// Git can leave of the commit nothing but the loss of a file in the trash.
-	made, err := r.madeSince(ctx, hash, parent, "")
+	log, err := r.log(ctx, hash, parent, maxCommits, []string{""}, "--no-merges")
+	made := log.Plain(strings.TrimSuffix(r.prefix, "/"))
 	if err != nil || len(made) != 1 {
 		return nil, err
 	}
@@ -56,7 +57,7 @@ func (r *Repo) copiedAs(ctx context.Context, hash, parent string) (*Merge, error
 	if err != nil {
 		return nil, err
 	}
-	originals, err := r.originals(ctx, made, extra)
+	originals, err := r.originals(ctx, made, func() (map[*commits.Commit][]candidate, error) { return r.candidates(ctx, made, extra) })
 	if err != nil || len(originals[made[0]]) == 0 {
 		return nil, err
 	}
@@ -71,30 +72,22 @@ func (r *Repo) copiedAs(ctx context.Context, hash, parent string) (*Merge, error
 	return m, m.readTrees(ctx, parent, original)
 }
 
-// Buried returns the merges since a commit that changed files in the trash, the oldest first, and
-// after them the commits that git copied as a rebase and a cherry-pick do. Git mistakes a deletion
-// for a renaming, and moves the other side's change of the item to the trash. The trees have only
-// the files of such items.
-func (r *Repo) Buried(ctx context.Context, since string) ([]*Merge, error) {
-	known, err := r.commits(ctx, "HEAD", since, "FETCH_HEAD", "ORIG_HEAD")
-	if err != nil || known[0] == "" || known[0] == known[1] {
-		return nil, err
-	}
-	merges, err := r.buriedByMerges(ctx, known[1])
+// Buried returns the merges that changed files in the trash, the oldest first, and after them the
+// commits that git copied as a rebase and a cherry-pick do. Git mistakes a deletion for a renaming, and
+// moves the other side's change of the item to the trash. The trees have only the files of such items.
+func (p *Past) Buried(ctx context.Context) ([]*Merge, error) {
+	merges, err := p.buriedByMerges(ctx)
 	if err != nil {
 		return nil, err
 	}
-	copies, err := r.buriedByCopies(ctx, known[1], known[2:])
+	copies, err := p.buriedByCopies(ctx)
 	return append(merges, copies...), err
 }
 
 // buriedByCopies returns the copied commits of Buried.
-func (r *Repo) buriedByCopies(ctx context.Context, since string, extra []string) ([]*Merge, error) {
-	made, err := r.madeSince(ctx, "HEAD", since, merge.TrashDir)
-	if err != nil {
-		return nil, err
-	}
-	originals, err := r.originals(ctx, made, extra)
+func (p *Past) buriedByCopies(ctx context.Context) ([]*Merge, error) {
+	r := p.repo
+	made, originals, err := p.made(ctx, merge.TrashDir)
 	if err != nil {
 		return nil, err
 	}
@@ -102,12 +95,12 @@ func (r *Repo) buriedByCopies(ctx context.Context, since string, extra []string)
 	var copies []*copiedCommit
 	for _, c := range slices.Backward(made) {
 		for _, original := range originals[c] {
-			copied, from := newChange(c.hash+"^", c.hash), newChange(original+"^", original)
+			copied, from := newChange(c.Hash+"^", c.Hash), newChange(original+"^", original)
 			trees := &copiedCommit{changes: []*readChange{copied, from}}
-			trees.want(withItems(c.files))
+			trees.want(withItems(r.storedIn(c.Paths)))
 			copies = append(copies, trees)
 			found = append(found, &Merge{
-				Kind: OfCherryPick, Name: "done " + c.hash, Done: true, repo: r,
+				Kind: OfCherryPick, Name: "done " + c.Hash, Done: true, repo: r,
 				Base: from.Before, Ours: copied.Before, Theirs: from.After, Left: copied.After,
 			})
 		}
@@ -128,35 +121,21 @@ func withItems(names []string) []string {
 }
 
 // buriedByMerges returns the merges of Buried.
-func (r *Repo) buriedByMerges(ctx context.Context, since string) ([]*Merge, error) {
-	args := []string{"--literal-pathspecs", "log", "-z", "--merges", "-c", "--full-history", "--no-renames", "--no-show-signature", "--name-only",
-		"--format=%x00%H %P%x00", "--max-count=" + strconv.Itoa(maxMerges), "--reverse", "HEAD"}
-	if since != "" {
-		args = append(args, "^"+since)
-	}
-	out, err := r.run(ctx, append(args, "--", r.prefix+merge.TrashDir)...)
+func (p *Past) buriedByMerges(ctx context.Context) ([]*Merge, error) {
+	merges, paths, err := p.merges(ctx, merge.TrashDir)
 	if err != nil {
 		return nil, err
 	}
-	names := map[string][]string{} // by merge
-	var merges []string
-	for word := range strings.SplitSeq(out, "\x00") {
-		word = strings.TrimPrefix(word, "\n")
-		file, inTrash := strings.CutPrefix(word, r.prefix+merge.TrashDir+"/")
-		switch hashes := strings.Fields(word); {
-		case inTrash && len(merges) > 0:
-			last := merges[len(merges)-1]
-			names[last] = append(names[last], merge.TrashDir+"/"+file, merge.ItemsDir+"/"+file)
-		case len(hashes) == 3 && objects.IsHash(hashes[0]):
-			merges = append(merges, word)
-		}
-	}
 	var found []*Merge
 	for _, hashes := range merges {
-		if len(names[hashes]) == 0 {
+		var names []string
+		for _, path := range paths[hashes[0]] {
+			names = append(names, strings.TrimPrefix(path, p.repo.prefix))
+		}
+		if len(names) == 0 {
 			continue
 		}
-		m, err := r.mergeOf(ctx, strings.Fields(hashes), names[hashes])
+		m, err := p.repo.mergeOf(ctx, hashes, withItems(names))
 		if err != nil {
 			return nil, err
 		}
@@ -183,33 +162,26 @@ func (r *Repo) mergeOf(ctx context.Context, hashes, names []string) (*Merge, err
 	}, nil
 }
 
-// Vanished calls do with the merges since a commit, the oldest first, after which a file of an item is
-// missing or has another item, and no other file has the item: merges by git, commits that git
-// copied, and reverts. It omits merges and copies that a person has committed after a stop.
-func (r *Repo) Vanished(ctx context.Context, since string, do func(*Merge) error) error {
-	known, err := r.commits(ctx, "HEAD", since)
-	if err != nil || known[0] == "" || known[0] == known[1] {
-		return err
-	}
-	args := []string{"--literal-pathspecs", "log", "-z", "-m", "--raw", "--no-abbrev", "--full-history", "--no-renames", "--no-show-signature",
-		"--format=%x00%H %P%x00", "--max-count=" + strconv.Itoa(maxCommits), "--reverse", "HEAD"}
-	if known[1] != "" {
-		args = append(args, "^"+known[1])
-	}
-	out, err := r.run(ctx, append(args, "--", r.prefix+merge.ItemsDir, r.prefix+merge.TrashDir)...)
+// Vanished calls do with the merges, the oldest first, after which a file of an item is missing or has
+// another item, and no other file has the item: merges by git, commits that git copied, and reverts. It
+// omits merges and copies that a person has committed after a stop.
+func (p *Past) Vanished(ctx context.Context, do func(*Merge) error) error {
+	r := p.repo
+	log, err := p.log()
 	if err != nil {
 		return err
 	}
-	changes := parseChanges(out)
 	var hashes []string
+	changes := slices.DeleteFunc(slices.Clone(log.Changes), func(c *commits.Change) bool { return len(c.Before) == 0 })
+	slices.Reverse(changes)
 	for _, c := range changes {
-		hashes = append(append(hashes, c.before...), c.after...)
+		hashes = append(append(hashes, c.Before...), c.After...)
 	}
 	created, err := r.births().Created(ctx, unique(hashes))
 	if err != nil {
 		return err
 	}
-	changes = slices.DeleteFunc(changes, func(c *rawChange) bool { return !c.loses(created) })
+	changes = slices.DeleteFunc(changes, func(c *commits.Change) bool { return !c.Loses(created) })
 	if len(changes) == 0 {
 		return nil
 	}
@@ -217,25 +189,25 @@ func (r *Repo) Vanished(ctx context.Context, since string, do func(*Merge) error
 	if err != nil {
 		return err
 	}
-	reverts, err := r.reverts(ctx, known[1])
+	reverts, err := r.reverts(ctx, p.since)
 	if err != nil {
 		return err
 	}
 	last := ""
 	for _, c := range changes {
-		of, reverted := reverts[c.commit[0]]
-		if c.commit[0] == last || !reverted && isByHand(actions[c.commit[0]]) {
+		of, reverted := reverts[c.Hash]
+		if c.Hash == last || !reverted && isByHand(actions[c.Hash]) {
 			continue
 		}
-		last = c.commit[0]
+		last = c.Hash
 		var m *Merge
 		switch {
 		case reverted:
-			m, err = r.revertedBy(ctx, c.commit, of)
-		case len(c.commit) == 3:
-			m, err = r.merged(ctx, c.commit)
-		case len(c.commit) == 2:
-			m, err = r.copiedAs(ctx, c.commit[0], c.commit[1])
+			m, err = r.revertedBy(ctx, c.Hashes(), of)
+		case len(c.Parents) == 2:
+			m, err = r.merged(ctx, c.Hashes())
+		case len(c.Parents) == 1:
+			m, err = r.copiedAs(ctx, c.Hash, c.Hashes()[1])
 		}
 		if err != nil {
 			return err
@@ -255,51 +227,4 @@ func (r *Repo) Vanished(ctx context.Context, since string, do func(*Merge) error
 func isByHand(action string) bool {
 	verb, _, _ := strings.Cut(action, ":")
 	return strings.HasPrefix(verb, "commit") || strings.HasSuffix(verb, ")") && !isCopying(action)
-}
-
-// rawChange is what a commit did to the files of items, beside one of its parents.
-type rawChange struct {
-	commit        []string // its hash and those of its parents
-	before, after []string // objects of files that are gone, replaced, or new
-	replaced      map[string]string
-}
-
-// parseChanges returns the changes that removed or replaced a file.
-func parseChanges(out string) []*rawChange {
-	var list []*rawChange
-	for word := range strings.SplitSeq(out, "\x00") {
-		word = strings.TrimPrefix(word, "\n")
-		fields := strings.Fields(word)
-		switch {
-		case len(fields) > 0 && objects.IsHash(fields[0]):
-			list = append(list, &rawChange{commit: fields, replaced: map[string]string{}})
-		case len(fields) == 5 && strings.HasPrefix(word, ":") && len(list) > 0: // ":100644 100644 HASH HASH M"
-			c := list[len(list)-1]
-			if fields[4] != "A" {
-				c.before = append(c.before, fields[2])
-			}
-			if fields[4] != "D" {
-				c.after = append(c.after, fields[3])
-				c.replaced[fields[2]] = fields[3]
-			}
-		}
-	}
-	return slices.DeleteFunc(list, func(c *rawChange) bool { return len(c.before) == 0 })
-}
-
-// loses reports whether an item is in none of the files afterward. created has the items of the
-// files, by hash. A text that replaces an item and is none is not a loss: it can have the marks of a
-// conflict.
-func (c *rawChange) loses(created map[string]string) bool {
-	left := map[string]bool{"": true}
-	for _, hash := range c.after {
-		left[created[hash]] = true
-	}
-	return slices.ContainsFunc(c.before, func(hash string) bool {
-		by, replaced := c.replaced[hash]
-		if _, isItem := created[by]; replaced && !isItem {
-			return false
-		}
-		return !left[created[hash]]
-	})
 }

@@ -54,9 +54,13 @@ func Check(ctx context.Context, files Reader, repo *gitmerge.Repo) ([]item.Warni
 	if err != nil {
 		return nil, err
 	}
+	past, err := repo.Past(ctx, since)
+	if err != nil {
+		return nil, err
+	}
 	var found []item.Warning
-	for _, check := range []func(context.Context, Reader, *gitmerge.Repo, string) ([]item.Warning, error){checkVanished, checkBuried, checkCopied} {
-		more, err := check(ctx, files, repo, since)
+	for _, check := range []func(context.Context, Reader, *gitmerge.Past) ([]item.Warning, error){checkVanished, checkBuried, checkCopied} {
+		more, err := check(ctx, files, past)
 		if err != nil {
 			return nil, err
 		}
@@ -66,18 +70,18 @@ func Check(ctx context.Context, files Reader, repo *gitmerge.Repo) ([]item.Warni
 }
 
 // checkVanished returns a warning for each item that git lost in a merge, or removed in a revert.
-func checkVanished(ctx context.Context, files Reader, repo *gitmerge.Repo, since string) ([]item.Warning, error) {
+func checkVanished(ctx context.Context, files Reader, past *gitmerge.Past) ([]item.Warning, error) {
 	var tree merge.Tree
 	var found []item.Warning
 	reverted := map[string]item.Warning{}
-	err := repo.Vanished(ctx, since, func(past *gitmerge.Merge) (err error) {
+	err := past.Vanished(ctx, func(of *gitmerge.Merge) (err error) {
 		if tree == nil {
 			if tree, err = files.Tree(); err != nil {
 				return err
 			}
 		}
-		revertedItems(reverted, past, tree)
-		for _, it := range lostItems(past.Base, past.Ours, past.Theirs, past.Left, tree) {
+		revertedItems(reverted, of, tree)
+		for _, it := range lostItems(of.Base, of.Ours, of.Theirs, of.Left, tree) {
 			found = append(found, item.Warning{
 				File: merge.ItemsDir, Reason: fmt.Sprintf("lost %q in a merge that git completed without a conflict; run `copse item doctor --repair` to restore it", it[0]),
 			})
@@ -89,8 +93,8 @@ func checkVanished(ctx context.Context, files Reader, repo *gitmerge.Repo, since
 
 // checkBuried returns a warning for each item that git left in the trash although one side
 // of a merge changed it.
-func checkBuried(ctx context.Context, files Reader, repo *gitmerge.Repo, since string) ([]item.Warning, error) {
-	ids, _, err := buried(ctx, repo, since, files.Text)
+func checkBuried(ctx context.Context, files Reader, past *gitmerge.Past) ([]item.Warning, error) {
+	ids, _, err := buried(ctx, past, files.Text)
 	var found []item.Warning
 	for _, id := range ids {
 		found = append(found, item.Warning{
@@ -102,8 +106,8 @@ func checkBuried(ctx context.Context, files Reader, repo *gitmerge.Repo, since s
 
 // checkCopied returns a warning for each item that refers to items other than where git
 // copied its commit from.
-func checkCopied(ctx context.Context, files Reader, repo *gitmerge.Repo, since string) ([]item.Warning, error) {
-	_, copies, err := repo.Copied(ctx, since)
+func checkCopied(ctx context.Context, files Reader, past *gitmerge.Past) ([]item.Warning, error) {
+	copies, err := past.Copied(ctx)
 	if len(copies) == 0 || err != nil {
 		return nil, err
 	}

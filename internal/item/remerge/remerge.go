@@ -191,8 +191,12 @@ func (m *merging) copied(repo *gitmerge.Repo) error {
 	if err != nil {
 		return err
 	}
-	head, copies, err := repo.Copied(m.ctx, since)
-	if err != nil || head == since {
+	past, err := repo.Past(m.ctx, since)
+	if err != nil || past.Head() == since {
+		return err
+	}
+	copies, err := past.Copied(m.ctx)
+	if err != nil {
 		return err
 	}
 	corrected, reports, err := followCopied(copies, m.tree)
@@ -204,7 +208,7 @@ func (m *merging) copied(repo *gitmerge.Repo) error {
 			return err
 		}
 	}
-	return m.files.SetNote(followedNote, head+"\n")
+	return m.files.SetNote(followedNote, past.Head()+"\n")
 }
 
 // followCopied returns a tree with the references corrected that came with commits which

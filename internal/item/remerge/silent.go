@@ -83,8 +83,12 @@ func (m *merging) vanished(repo *gitmerge.Repo) error {
 	if err != nil {
 		return err
 	}
+	all, err := repo.Past(m.ctx, since)
+	if err != nil {
+		return err
+	}
 	reverted := map[string]item.Warning{}
-	err = repo.Vanished(m.ctx, since, func(past *gitmerge.Merge) error {
+	err = all.Vanished(m.ctx, func(past *gitmerge.Merge) error {
 		revertedItems(reverted, past, m.tree)
 		lost := lostItems(past.Base, past.Ours, past.Theirs, past.Left, m.tree)
 		if len(lost) == 0 {
@@ -190,11 +194,18 @@ func (m *merging) home(name, text string) string {
 // buried brings items back that git left in the trash although one side of a merge changed
 // them.
 func (m *merging) buried(repo *gitmerge.Repo) error {
+	if _, going := repo.Rewritten(); going {
+		return nil
+	}
 	since, err := followed(m.files)
 	if err != nil {
 		return err
 	}
-	ids, last, err := buried(m.ctx, repo, since, func(name string) string { return m.tree[name] })
+	past, err := repo.Past(m.ctx, since)
+	if err != nil {
+		return err
+	}
+	ids, last, err := buried(m.ctx, past, func(name string) string { return m.tree[name] })
 	if err != nil || len(ids) == 0 {
 		return err
 	}
@@ -216,11 +227,8 @@ func (m *merging) buried(repo *gitmerge.Repo) error {
 
 // buried returns the items that git left in the trash of a store, sorted, and the last merge
 // that left one. read returns the text of a file, "" without one.
-func buried(ctx context.Context, repo *gitmerge.Repo, since string, read func(name string) string) (ids []item.ID, last *gitmerge.Merge, err error) {
-	if _, going := repo.Rewritten(); going {
-		return nil, nil, nil
-	}
-	merges, err := repo.Buried(ctx, since)
+func buried(ctx context.Context, all *gitmerge.Past, read func(name string) string) (ids []item.ID, last *gitmerge.Merge, err error) {
+	merges, err := all.Buried(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
