@@ -61,8 +61,8 @@ func (a *attribute) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// parseDump reads just's output.
-func parseDump(data []byte, s *justsource.Sources, copies string) ([]Recipe, error) {
+// parseDump reads just's output. Recipes inherit the variables with the names of environment.
+func parseDump(data []byte, s *justsource.Sources, copies string, environment []string) ([]Recipe, error) {
 	var m module
 	if err := json.Unmarshal(data, &m); err != nil {
 		return nil, fmt.Errorf("read the output of just about the justfile: %w", err)
@@ -71,7 +71,7 @@ func parseDump(data []byte, s *justsource.Sources, copies string) ([]Recipe, err
 		return nil, err
 	}
 	recipes := m.all("")
-	spliced, err := splice.Analyze(data, s.Functions(), s.Interpreter(len(m.Modules) > 0))
+	spliced, err := splice.Analyze(data, splice.Known{Functions: s.Functions(), Interpreter: s.Interpreter(len(m.Modules) > 0), Environment: environment})
 	if err != nil {
 		return nil, err
 	}

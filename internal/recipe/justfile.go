@@ -277,7 +277,11 @@ func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string)
 	if err != nil {
 		return nil, j.explain(err)
 	}
-	return parseDump(res.Stdout, s, dir)
+	environment := make([]string, len(j.env))
+	for i, variable := range j.env {
+		environment[i], _, _ = strings.Cut(variable, "=")
+	}
+	return parseDump(res.Stdout, s, dir, environment)
 }
 
 // explain explains why just did not start.

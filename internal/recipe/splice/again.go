@@ -129,14 +129,31 @@ func (r *recipe) environment() map[string]bool {
 // exports reports whether a parameter is in the environment.
 func (r *recipe) exports(parameter bool) bool { return parameter || r.module.Settings.Export }
 
-// exported returns the names of the assignments that just puts into the environment.
-func (m *module) exported() (names []string) {
+// inherited returns the names of variables that are in the environment of the module's recipes.
+func (m *module) inherited() []string {
+	names := slices.Clone(m.known.Environment)
 	for name, a := range m.Assignments {
 		if a.Export || m.Settings.Export {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// exportsAll reports whether any variable that the recipe assigns can be in the environment: the shell
+// exports all, or the names come from files or from an attribute.
+func (r *recipe) exportsAll() bool {
+	return r.module.known.dotenv || slices.ContainsFunc(r.interpreter(), evaluation.AllExport) ||
+		slices.ContainsFunc(r.Attributes, func(a any) bool { fields, _ := a.(map[string]any); return fields["env"] != nil })
+}
+
+// readsDotenv reports whether the module has settings for files with variables.
+func (m *module) readsDotenv() bool {
+	s := m.Settings
+	return s.DotenvLoad || s.DotenvOverride || s.DotenvRequired || slices.ContainsFunc([]any{s.DotenvFilename, s.DotenvPath, s.DotenvCommand}, func(value any) bool {
+		list, ok := value.([]any)
+		return value != nil && (!ok || len(list) > 0)
+	})
 }
 
 // uses reports whether lines can use a parameter, inserted or as a variable.
@@ -174,10 +191,10 @@ func (r *recipe) findInterpreter() []string {
 		var found []string
 		switch {
 		case i == 0 && !ok:
-			if r.module.scripts == nil {
+			if r.module.known.Interpreter == nil {
 				return []string{"sh"} // what it does with variables is examined in any case
 			}
-			return r.module.scripts
+			return r.module.known.Interpreter
 		case !ok:
 			return nil
 		case i == 0:

@@ -48,7 +48,7 @@ func (r *recipe) posixScript() bool {
 	shebang, ok := strings.CutPrefix(lines.First(r.Body[0]), "#!")
 	words := strings.Fields(shebang)
 	if !ok {
-		words = r.module.scripts
+		words = r.module.known.Interpreter
 	}
 	return len(words) > 0 && programs.Command{Command: words[0], Arguments: words[1:]}.BehindEnv().Shell()
 }

@@ -53,7 +53,7 @@ func TestLongTexts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			found, err := splice.Analyze([]byte(dump), nil, nil)
+			found, err := splice.Analyze([]byte(dump), splice.Known{})
 			runtime.ReadMemStats(&after)
 			if err != nil || found["r"]["p"] == "" {
 				t.Errorf("%v, %v; p counts as spliced in a text that nobody can parse", err, found["r"])

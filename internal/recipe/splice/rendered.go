@@ -108,7 +108,7 @@ func (r *recipe) scripts(lines [][]any) (scripts []rendered, fits bool) {
 			return nil, false
 		}
 		scripts = append(scripts, rendered{evaluation.Script{
-			Text: text.to.String(), Shell: r.shellName(), Options: r.interpreter(), Exported: r.environment(), Inherited: r.module.exported(), Positional: r.positional(),
+			Text: text.to.String(), Shell: r.shellName(), Exported: r.environment(), ExportsAll: r.exportsAll(), Inherited: r.module.inherited(), Positional: r.positional(),
 		}, text.quotes})
 	}
 	return scripts, true

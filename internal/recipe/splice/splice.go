@@ -45,9 +45,16 @@ type module struct {
 		PositionalArguments bool `json:"positional_arguments"`
 		Export              bool `json:"export"`
 		IgnoreComments      bool `json:"ignore_comments"`
+
+		DotenvCommand  any  `json:"dotenv_command"`
+		DotenvFilename any  `json:"dotenv_filename"`
+		DotenvLoad     bool `json:"dotenv_load"`
+		DotenvOverride bool `json:"dotenv_override"`
+		DotenvPath     any  `json:"dotenv_path"`
+		DotenvRequired bool `json:"dotenv_required"`
 	} `json:"settings"`
 	functions map[string]bool
-	scripts   []string // the program that runs scripts that name none; nil if it is unknown
+	known     *Known
 	// Values of assignments can use each other many times, so what they are is decided once.
 	unknown map[string]bool
 	texts   map[string]*string // their texts, nil if they are not constants
@@ -81,30 +88,41 @@ type parameter struct {
 	Export  bool   `json:"export"`
 }
 
-// Analyze returns the spliced parameters. Functions are the names of those that the justfile and
-// its modules define, which the dump does not contain: their effect is unknown. Nor does it contain
-// interpreter, the program for scripts that name none, which is nil if it is unknown.
-func Analyze(dump []byte, functions, interpreter []string) (Recipes, error) {
+// Known is what the dump of a justfile does not contain.
+type Known struct {
+	// Functions are the names of those that the justfile and its modules define: their effect is unknown.
+	Functions []string
+	// Interpreter is the program for scripts that name none, nil if it is unknown.
+	Interpreter []string
+	// Environment are the names of the variables that recipes inherit.
+	Environment []string
+
+	dotenv bool // files set variables, too
+}
+
+// Analyze returns the spliced parameters.
+func Analyze(dump []byte, known Known) (Recipes, error) {
 	var top module
 	if err := json.Unmarshal(dump, &top); err != nil {
 		return nil, fmt.Errorf("read the justfile's dump: %w", err)
 	}
-	known := make(map[string]bool, len(functions))
-	for _, name := range functions {
-		known[name] = true
+	functions := make(map[string]bool, len(known.Functions))
+	for _, name := range known.Functions {
+		functions[name] = true
 	}
-	top.define(known, interpreter, &budget{left: maxConstants, scripts: maxScripts})
+	top.define(&known, functions, &budget{left: maxConstants, scripts: maxScripts})
 	found := Recipes{}
 	top.each("", func(name string, r *recipe) { found[name] = r.analyze() })
 	return found, nil
 }
 
 // define sets the justfile's functions, and what runs its scripts, in a module and its submodules.
-func (m *module) define(functions map[string]bool, scripts []string, constants *budget) {
-	m.scripts = scripts
+func (m *module) define(known *Known, functions map[string]bool, constants *budget) {
+	m.known = known
+	known.dotenv = known.dotenv || m.readsDotenv()
 	m.functions, m.unknown, m.texts, m.constants = functions, map[string]bool{}, map[string]*string{}, constants
 	for _, sub := range m.Modules {
-		sub.define(functions, scripts, constants)
+		sub.define(known, functions, constants)
 	}
 }
 

@@ -48,7 +48,7 @@ func (j justfile) analyze() splice.Recipes {
 	if err != nil {
 		j.tb.Fatal(err)
 	}
-	found, err := splice.Analyze(res.Stdout, []string{"f"}, nil)
+	found, err := splice.Analyze(res.Stdout, splice.Known{Functions: []string{"f"}, Environment: []string{"PATH", "VERSION"}})
 	if err != nil {
 		j.tb.Fatal(err)
 	}
@@ -436,7 +436,7 @@ func TestDoubled(t *testing.T) {
 	nested := functions.String() + `["variable","x"]` + strings.Repeat("]", 60)
 	dump := `{"assignments":{` + doubled.String() + `},"recipes":{"r":{"body":[["echo ",[["call","quote",["variable","x"]]],[["variable","v60"]],[["variable","w60"]],[` + nested + `]]],
 		"parameters":[{"name":"x","default":["variable","v60"]}]}}}`
-	found, err := splice.Analyze([]byte(dump), nil, nil)
+	found, err := splice.Analyze([]byte(dump), splice.Known{})
 	if err != nil || len(found["r"]) != 1 {
 		t.Error(found, err)
 	}
@@ -444,11 +444,11 @@ func TestDoubled(t *testing.T) {
 
 func TestNotADump(t *testing.T) {
 	t.Parallel()
-	if _, err := splice.Analyze([]byte("{"), nil, nil); err == nil {
+	if _, err := splice.Analyze([]byte("{"), splice.Known{}); err == nil {
 		t.Error("no error")
 	}
 	found, err := splice.Analyze([]byte(`{"recipes":{"a":{"body":[[{"new":["variable","x"]}],[[["later",["variable","y"]]]]],"parameters":[{"name":"x"},{"name":"y"}],
-		"dependencies":[{"recipe":"gone","arguments":[["variable","z"]]}]}}}`), nil, nil)
+		"dependencies":[{"recipe":"gone","arguments":[["variable","z"]]}]}}}`), splice.Known{})
 	if err != nil || len(found["a"]) != 2 {
 		t.Error(fmt.Sprint(found, err))
 	}
@@ -460,6 +460,16 @@ func TestInherited(t *testing.T) {
 	found := write(t, "export A := 'a'\nB := 'b'\na x:\n  A={{quote(x)}}; make\nb x:\n  B={{quote(x)}}; make\nc $V:\n  @{{just_executable()}} a b\n").analyze()
 	if len(found["a"]) != 1 || len(found["b"]) != 0 || len(found["c"]) != 1 {
 		t.Errorf("got %v", found)
+	}
+	found = write(t, "a x:\n  VERSION={{quote(x)}}; make\n[env('C', 'c')]\nc x:\n  C={{quote(x)}}; make\n").analyze()
+	if len(found["a"]) != 1 || len(found["c"]) != 1 {
+		t.Errorf("got %v", found)
+	}
+	for _, setting := range []string{"set dotenv-load", "set dotenv-filename := 'a'", "set dotenv-path := '.'", "set dotenv-required", "set dotenv-override"} {
+		found = write(t, setting+"\na x:\n  C={{quote(x)}}; make\nb x:\n  tool {{quote(x)}}\n").analyze()
+		if len(found["a"]) != 1 || len(found["b"]) != 0 {
+			t.Errorf("%s: got %v", setting, found)
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // usual are variables that are in the environment of any script.
-var usual = []string{"LANG", "LC_ALL", "LOGNAME", "TERM", "TMPDIR", "TZ", "USER"}
+var usual = []string{"LANG", "LC_ALL", "LOGNAME", "OLDPWD", "PWD", "TERM", "TMPDIR", "TZ", "USER"}
 
 // variables has what each of some variables can contain, if that is a value of a parameter.
 type variables map[string]contents
@@ -77,7 +77,7 @@ func (s *script) export(n syntax.Node) {
 		names := words.Constants(n.Args)
 		switch {
 		case len(names) == 0:
-		case slices.Contains([]string{"set", "shopt", "setopt"}, names[0]) && slices.ContainsFunc(names, allExport):
+		case slices.Contains([]string{"set", "shopt", "setopt"}, names[0]) && slices.ContainsFunc(names, AllExport):
 			s.exportAll()
 		case names[0] == "export": // behind command, or builtin
 			s.exports(names[1:])
@@ -113,9 +113,9 @@ func (s *script) exports(names []string) {
 // exportAll adds all variables of the script to the environment of all programs.
 func (s *script) exportAll() { s.exports(slices.Collect(maps.Keys(s.origins.names))) }
 
-// allExport reports whether an argument of a shell, set, shopt, or zsh's setopt exports all variables that
+// AllExport reports whether an argument of a shell, set, shopt, or zsh's setopt exports all variables that
 // are assigned later.
-func allExport(arg string) bool {
+func AllExport(arg string) bool {
 	return strings.EqualFold(strings.ReplaceAll(arg, "_", ""), "allexport") || strings.HasPrefix(arg, "-") && strings.Contains(arg, "a")
 }
 
@@ -131,7 +131,7 @@ func (s *script) runs(base, shell, program string, given contents, around []synt
 		for name := range env {
 			inner.Exported[name] = true
 		}
-		if _, reason := inner.Evaluates(s.written); reason != "" {
+		if _, reason := inner.Evaluates(Union(s.written, inner.Writes())); reason != "" {
 			s.evaluates(given, reason)
 			s.evaluates(all, reason)
 		}
@@ -146,6 +146,6 @@ func (s *script) runs(base, shell, program string, given contents, around []synt
 // starts reports whether a constant program mentions one that evaluates its environment, or a shell.
 func starts(program string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(program, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`,;()[]{}/", r) }), func(name string) bool {
-		return programs.Includes(name) || programs.Shell(name)
+		return name == "eval" || programs.Includes(name) || programs.Evaluates(name) || programs.Shell(name)
 	})
 }

@@ -52,11 +52,11 @@ const (
 type Script struct {
 	Text  string
 	Shell string // its name, such as bash
-	// Options are the arguments of the shell.
-	Options []string
 	// Exported are the parameters in the environment, and Inherited the names of other variables in it.
-	Exported  map[string]bool
-	Inherited []string
+	// ExportsAll means that every variable is, or that its name is unknown.
+	Exported   map[string]bool
+	Inherited  []string
+	ExportsAll bool
 	// Positional means that the script reads them as "$1".
 	Positional bool
 
@@ -135,7 +135,7 @@ func (from Script) parse(written Files) (*script, *syntax.File) {
 	for _, name := range slices.Concat(usual, from.Inherited) {
 		s.exported.add(name, s.origins.names[name])
 	}
-	if slices.ContainsFunc(from.Options, allExport) {
+	if from.ExportsAll {
 		s.exportAll()
 	}
 	for _, file := range s.files {

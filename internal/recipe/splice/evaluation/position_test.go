@@ -2,6 +2,7 @@ package evaluation_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -178,12 +179,15 @@ func TestExports(t *testing.T) {
 }
 
 // The options of the shell can export all variables.
-func TestOptionsExport(t *testing.T) {
+func TestAllExport(t *testing.T) {
 	t.Parallel()
-	for options, evaluates := range map[string]bool{"bash -a": true, "env -S bash -ea": true, "bash -o allexport": true, "bash -euac": true, "sh -cu": false, "bash -euo pipefail": false, "": false} {
-		from := evaluation.Script{Text: "V=\"$1\"; make", Shell: "bash", Positional: true, Options: strings.Fields(options)}
-		if _, variables := from.Evaluates(nil); (variables != "") != evaluates {
-			t.Errorf("%s: %q, want a reason: %v", options, variables, evaluates)
+	for options, want := range map[string]bool{"bash -a": true, "env -S bash -ea": true, "bash -o allexport": true, "bash -euac": true, "sh -cu": false, "bash -euo pipefail": false, "": false} {
+		if got := slices.ContainsFunc(strings.Fields(options), evaluation.AllExport); got != want {
+			t.Errorf("%s: %v, want %v", options, got, want)
+		}
+		from := evaluation.Script{Text: "V=\"$1\"; make", Shell: "bash", Positional: true, ExportsAll: want}
+		if _, variables := from.Evaluates(nil); (variables != "") != want {
+			t.Errorf("%s: %q, want a reason: %v", options, variables, want)
 		}
 	}
 }
