@@ -34,6 +34,9 @@ type site struct {
 	t   *testing.T
 	d   *demo.Demo
 	env func(args ...string) (app.Env, *bytes.Buffer)
+
+	up   []string // the command line of copse up
+	stop func()   // ends it
 }
 
 // serve runs copse up in the repository until the test ends, without Jira unless flags are
@@ -53,33 +56,42 @@ func serve(t *testing.T, d *demo.Demo, flags ...string) *site {
 	}
 	port := l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
+	if flags == nil {
+		flags = []string{"--disable", "jira"}
+	}
+	s.up = append([]string{"up", "--port", fmt.Sprint(port)}, flags...)
+	s.start()
+	t.Cleanup(func() { s.stop() })
+	return s
+}
+
+// start runs copse up until stop is called, and returns when it serves.
+func (s *site) start() {
+	s.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan string, 1)
 	go func() {
-		if flags == nil {
-			flags = []string{"--disable", "jira"}
-		}
-		env, out := s.env(append([]string{"up", "--port", fmt.Sprint(port)}, flags...)...)
+		env, out := s.env(s.up...)
 		code := copse.Run(ctx, env)
 		ended <- fmt.Sprintf("copse up ended with %d: %s", code, out)
 	}()
-	t.Cleanup(func() {
+	s.stop = sync.OnceFunc(func() {
 		stop()
 		<-ended
 	})
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		env, _ := s.env("status")
-		if copse.Run(t.Context(), env) == app.OK {
-			return s
+		if copse.Run(s.t.Context(), env) == app.OK {
+			return
 		}
 		select {
 		case said := <-ended:
 			ended <- said
-			t.Fatal(said)
+			s.t.Fatal(said)
 		default:
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("copse up does not serve")
+			s.t.Fatal("copse up does not serve")
 		}
 	}
 }

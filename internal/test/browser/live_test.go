@@ -141,6 +141,48 @@ func TestEveryViewIsLive(t *testing.T) {
 	}
 }
 
+// A page that is not connected says so, and since when, until it is connected again. After a restart
+// of the server, which refuses it, it names the command that opens a new page.
+func TestRestart(t *testing.T) {
+	chromium(t)
+	s := serve(t, demo.New(t))
+	b := open(t, s.link("items"))
+	t.Cleanup(func() {
+		for _, p := range b.Forgive() {
+			if !strings.Contains(p, "Failed to load resource") {
+				t.Error(p)
+			}
+		}
+	})
+	b.live()
+	says := func(what, want string) {
+		t.Helper()
+		b.until(what, fmt.Sprintf(`/^%s$/.test(document.getElementById("lost").textContent)`, want))
+	}
+	const trying = `Not connected since \d\d:\d\d; trying again`
+	says("no message", "")
+	eval[int](b, `(() => {
+		const timeout = setTimeout, Source = EventSource;
+		window.setTimeout = (f, ms) => timeout(f, ms / 20);
+		window.EventSource = function (url) { return new Source(window.broken ? "nowhere" : url); };
+		window.EventSource.CLOSED = Source.CLOSED;
+		window.broken = true;
+		document.dispatchEvent(new Event("visibilitychange"));
+		return 0;
+	})()`)
+	says("the page is not connected", trying)
+	b.until("the message covers nothing", `document.getElementById("lost").getBoundingClientRect().bottom <= document.getElementById("top").getBoundingClientRect().top`)
+	s.copse("item", "create", "In the meantime")
+	eval[bool](b, `window.broken = false; true`)
+	says("the page is connected again", "")
+	b.live()
+	b.until("the page is up to date", `document.getElementById("main").innerText.includes("In the meantime")`)
+	s.stop()
+	says("the server has ended", trying)
+	s.start()
+	says("the server has restarted", "The server has restarted or the login has expired: run copse board")
+}
+
 // tab presses the tabulator until an element has the focus.
 func (b *tab) tab(selector string) {
 	b.t.Helper()

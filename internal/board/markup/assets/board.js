@@ -8,6 +8,7 @@
   const inside = (url) => url.origin === location.origin && url.pathname.startsWith(base());
   let stream = null;
   let version = "";
+  let lost = 0; // when the stream ended, 0 while it is open
   let busy = null; // the request in flight
 
   // ---- updates ----
@@ -80,10 +81,25 @@
       if (!complete) refresh();
       polish();
     };
-    mine.onerror = () => {
-      // A restarted server refuses the stream until the person logs in again.
-      if (mine.readyState === EventSource.CLOSED && mine === stream) setTimeout(() => { if (mine === stream) listen(); }, 3000);
+    mine.onopen = () => { lost = 0; byId("lost").textContent = ""; };
+    mine.onerror = async () => {
+      mine.close();
+      if (mine !== stream) return;
+      delete document.documentElement.dataset.live;
+      // The first error after a connection can be its regular end. Then a new one succeeds.
+      const wait = lost ? await explain() : 500;
+      lost ||= Date.now();
+      setTimeout(() => { if (mine === stream) listen(); }, wait);
     };
+  };
+  // explain says that the page is not up to date, and returns how long to wait. A server that has restarted has
+  // another address and refuses this one.
+  const explain = async () => {
+    const icon = document.querySelector("link[rel=icon]").href;
+    const refused = await fetch(icon, { method: "HEAD", cache: "no-store" }).then((res) => res.status === 401, () => false);
+    const since = new Date(lost).toTimeString().slice(0, 5);
+    byId("lost").textContent = refused ? "The server has restarted or the login has expired: run copse board" : `Not connected since ${since}; trying again`;
+    return refused ? 30000 : 3000;
   };
 
   // ---- visits ----
@@ -263,7 +279,7 @@
   setInterval(tick, 20000);
   document.addEventListener("visibilitychange", () => {
     // Browsers limit the connections to one server, so a hidden page closes its stream.
-    if (document.hidden) { stream?.close(); stream = null; } else { tick(); listen(); }
+    if (document.hidden) { stream?.close(); stream = null; lost ||= Date.now(); } else { tick(); listen(); }
   });
   version = byId("version").value;
   skew = Number(meta("board-now").content) - Date.now();
