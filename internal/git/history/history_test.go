@@ -96,10 +96,10 @@ func TestLogs(t *testing.T) {
 				t.Fatal(err)
 			}
 			for branch, want := range map[string]history.Log{
-				"by-head":   {Commit: base, Held: map[string]bool{base: false, tip: true}},
-				"by/name":   {Commit: base, From: "main", Held: map[string]bool{base: false}},
-				"new":       {Commit: base, From: "main", Held: map[string]bool{base: false}, Names: []string{"old"}},
-				"rebased":   {Commit: base, From: "main", Onto: []string{tip}, Held: map[string]bool{base: false, mine: true, moved: true}},
+				"by-head":   {Commit: base, Held: map[string]bool{base: false, tip: true}, Tips: []string{base, tip}},
+				"by/name":   {Commit: base, From: "main", Held: map[string]bool{base: false}, Tips: []string{base}},
+				"new":       {Commit: base, From: "main", Held: map[string]bool{base: false}, Names: []string{"old"}, Tips: []string{base, base}},
+				"rebased":   {Commit: base, From: "main", Onto: []string{tip}, Held: map[string]bool{base: false, mine: true, moved: true}, Tips: []string{base, mine, moved}},
 				"forgotten": {Held: map[string]bool{}},
 				"gone":      {Held: map[string]bool{}},
 			} {

@@ -29,6 +29,8 @@ type Log struct {
 	// Held are the commits that the branch had as its tip. The value is true for commits that were
 	// made on it, and false for commits to which it was moved.
 	Held map[string]bool
+	// Tips are the commits of all entries, the oldest first.
+	Tips []string
 	// Names are the earlier names of the branch, the newest first.
 	Names []string
 	// Damaged says that there is a reflog that git did not write like this.
@@ -153,6 +155,7 @@ func (log *Log) add(commit, why string) {
 	if was, ok := renamed(why); ok {
 		log.Names = append(log.Names, was)
 	}
+	log.Tips = append(log.Tips, commit)
 	log.Held[commit] = log.Held[commit] || made(why)
 }
 

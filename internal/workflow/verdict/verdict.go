@@ -104,7 +104,8 @@ type Branch struct {
 	Items    []Item    `json:"items,omitempty"`
 	Jira     *Issue    `json:"jira,omitempty"`
 
-	// StackedOn is the commit of the parent that it was stacked on, "" if no tool recorded it.
+	// StackedOn is the commit of the parent that it was stacked on. A tool recorded it, or the reflogs
+	// show that the parent has replaced it since; "" otherwise.
 	StackedOn string `json:"-"`
 	// Manager is the stack tool that records the same parent, if Source is twig.
 	Manager string `json:"-"`

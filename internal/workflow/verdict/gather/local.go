@@ -120,6 +120,9 @@ func (v *Verdicts) compare(ctx context.Context, repo *git.Repo, s shape, t tips)
 		}
 		if base != "" {
 			gap := gaps[history.Pair{Commit: tip, Base: base}]
+			if gap.Behind > 0 && b.Parent != s.trunk {
+				gap.Ahead = cmp.Or(v.fork(ctx, repo, b, tip, base), gap.Ahead)
+			}
 			b.Ahead, b.Behind = &gap.Ahead, &gap.Behind
 			b.NeedsRestack = needsRestack(b, base)
 		}
@@ -132,6 +135,31 @@ func (v *Verdicts) compare(ctx context.Context, repo *git.Repo, s shape, t tips)
 		}
 	}
 	return nil
+}
+
+// fork fills in the commit on which a branch was stacked, if no tool recorded it and the reflogs show
+// that the parent has replaced it since. It returns the number of the branch's own commits, 0 if that
+// is unknown: git may no longer have a commit of a reflog.
+func (v *Verdicts) fork(ctx context.Context, repo *git.Repo, b *verdict.Branch, tip, base string) int {
+	if b.Parent == "" || b.StackedOn != "" {
+		return 0
+	}
+	logs, err := history.Logs(ctx, repo.Program(), repo.CommonDir())
+	if err != nil {
+		return 0
+	}
+	compared := func(pairs []history.Pair) (map[history.Pair]history.Gap, error) { return v.gapsOf(ctx, repo, pairs) }
+	old, err := history.Fork(logs(b.Branch), logs(b.Parent), tip, base, compared)
+	if err != nil || old == "" {
+		return 0
+	}
+	own := history.Pair{Commit: tip, Base: old}
+	gaps, err := compared([]history.Pair{own})
+	if err != nil {
+		return 0
+	}
+	b.StackedOn = old
+	return gaps[own].Ahead
 }
 
 // needsRestack reports whether the branch must be rebased onto its parent, which has the commit base;
