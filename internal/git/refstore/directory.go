@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/regular"
@@ -50,6 +51,9 @@ func (f *directory) update(ctx context.Context, path string, hashLen int, left *
 			if directories[name] = f.directories[name]; directories[name] == nil {
 				directories[name] = new(directory)
 			}
+		}
+		if slices.ContainsFunc(refs, func(r looseRef) bool { return r.kind == unread }) {
+			seen = stamp{} // the directory does not show when the file can be read
 		}
 		*f = directory{seen: seen, refs: refs, directories: directories}
 		changed = true
@@ -124,7 +128,7 @@ func readDir(path string, hashLen int, left *int) (refs []looseRef, directories 
 	return kept, directories, nil
 }
 
-// kindOf reads the ref in a file of dir. An unreadable file is a broken ref.
+// kindOf reads the ref in a file of dir. A file that is not one of git is a broken ref.
 func kindOf(dir *os.File, name string, hashLen int, buf []byte) kind {
 	text, err := readSmall(dir, name, buf)
 	if err == nil {
@@ -134,7 +138,10 @@ func kindOf(dir *os.File, name string, hashLen int, buf []byte) kind {
 		return missing
 	}
 	v, err := readLoose(filepath.Join(dir.Name(), name), hashLen)
-	if err != nil {
+	switch {
+	case regular.Unseen(err):
+		return unread
+	case err != nil:
 		return broken
 	}
 	return v.kind

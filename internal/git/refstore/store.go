@@ -13,7 +13,8 @@
 //
 // A ref is broken if its file contains neither a hash nor the name of another ref, if it names a
 // ref that does not exist, or if its name is invalid. Like "git for-each-ref", lists omit broken
-// refs, and a broken loose ref hides a packed one.
+// refs, and a broken loose ref hides a packed one. A ref whose file cannot be read is not broken: lists
+// contain it, and its value is an error.
 package refstore
 
 import (
@@ -120,6 +121,7 @@ const (
 	direct        // text is a hash
 	symbolic      // text is the name of a ref
 	broken
+	unread // the file is there, and the system does not show its content now
 )
 
 // value is the content of one ref.
