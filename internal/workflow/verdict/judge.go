@@ -103,6 +103,8 @@ func (b *Branch) withoutPull(trunk string) finding {
 		return blocked(nextstep.Propose, b.named().Own(" has no pull request."))
 	case b.Unpushed != nil && *b.Unpushed > 0:
 		return blocked(nextstep.Push, b.named().Own(" has ").Count(*b.Unpushed, "unpushed commit").Own("."))
+	case b.PullRequest.State == PullUnknown:
+		return finding{Unknown, b.named().Own(": copse has not asked GitHub whether it has a pull request."), nextstep.None}
 	}
 	return finding{Unknown, b.named().Own(": GitHub has not reported whether it has a pull request."), nextstep.None}
 }

@@ -79,7 +79,8 @@ func TestJudge(t *testing.T) {
 		"draft":    {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.Draft = true }) }, Blocked, "b (#7) is a draft.", "gs branch submit --branch b --no-draft"},
 		"unpushed": {func(b *Branch) { b.Unpushed = new(1) }, Blocked, "b has 1 unpushed commit.", "gs branch submit --branch b"},
 		"no pull":  {func(b *Branch) { b.PullRequest = PullRequest{State: PullNone} }, Blocked, "b has no pull request.", "gs branch submit --branch b"},
-		"unknown":  {func(b *Branch) { b.PullRequest = PullRequest{State: PullUnknown} }, Unknown, "b: GitHub has not reported whether it has a pull request.", ""},
+		"unknown":  {func(b *Branch) { b.PullRequest = PullRequest{State: PullUnknown} }, Unknown, "b: copse has not asked GitHub whether it has a pull request.", ""},
+		"failed":   {func(b *Branch) { b.PullRequest = PullRequest{State: PullFailed} }, Unknown, "b: GitHub has not reported whether it has a pull request.", ""},
 		"review": {func(b *Branch) {
 			b.PullRequest = open(func(p *PullRequest) { p.ReviewDecision = pullrequest.ReviewRequired })
 		}, Waiting, "b (#7) waits for a review.", "gh pr view 7 --web"},
