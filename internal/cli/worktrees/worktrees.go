@@ -31,9 +31,9 @@ func Command(env app.Env) *cobra.Command {
 request and the work item, the MCP clients and tasks that work there, and whether the worktree is
 safe to remove.
 
-A worktree is safe to remove if it is merged, clean, and pushed, and no client or task works there.
-Pull requests come from the last answers of GitHub. A client appears until its server ends, or
-until ten minutes after its last call.
+A worktree is safe to remove if it is merged, clean, and pushed, has no ignored files, and no client
+or task works there. Pull requests come from the last answers of GitHub. A client appears until its
+server ends, or until ten minutes after its last call.
 
 At a terminal, paths are relative to the directory that contains the main worktree. In a pipe, each
 line has the full path, branch, changes, upstream, last commit, pull request, item, clients,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item/moved"
@@ -13,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/uncommitted"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/postgres"
@@ -148,6 +150,16 @@ func (w *Workspace) hasPrivateItems(ctx context.Context, root string) bool {
 		return false // git tracks it
 	}
 	return !errors.Is(err, storage.ErrNoProject) && (err != nil || s.Mode(ctx) == local.Private)
+}
+
+// ignored returns the ignored files of a worktree, without those of a store of work items.
+func (w *Workspace) ignored(ctx context.Context, root string) ([]string, error) {
+	repo, err := git.Discover(ctx, root, git.Options{Env: w.env.Environ})
+	if err != nil {
+		return nil, err
+	}
+	files, err := uncommitted.Ignored(ctx, repo)
+	return slices.DeleteFunc(files, func(name string) bool { return strings.HasPrefix(name, location.Name+"/") }), err
 }
 
 // WatchItems calls changed after each change of the items in a store, until ctx ends. It calls

@@ -225,6 +225,7 @@ func (w *Workspace) Worktrees(items storage.Store) *worktrees.Worktrees {
 		Branches: w.Branches, Radar: w.Radar(), Services: w.Services, Items: items,
 		Clients: w.clients,
 		Private: w.hasPrivateItems,
+		Ignored: w.ignored,
 		Tasks:   func() []running.Task { return w.journal().Running() },
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
@@ -33,6 +34,9 @@ type Options struct {
 	Clients func(ctx context.Context) ([]presence.Client, error)
 	// Private reports whether a worktree can have work items that are nowhere else: git does not list them.
 	Private func(ctx context.Context, root string) bool
+	// Ignored returns the files of a worktree that git ignores, without copse's own: "git worktree remove"
+	// deletes them without a question.
+	Ignored func(ctx context.Context, root string) ([]string, error)
 	// Tasks returns the running tasks of all worktrees.
 	Tasks func() []running.Task
 }
@@ -85,7 +89,7 @@ type Worktree struct {
 	// Uncompared means that files could not be compared with the last commit.
 	Uncompared bool `json:"-"`
 	// SafeToRemove means that removing the worktree loses nothing: it is merged and clean,
-	// everything is pushed, and nobody works there. Keep contains the reasons why it is not safe.
+	// everything is pushed, no file in it is ignored, and nobody works there. Keep contains the reasons why it is not safe.
 	SafeToRemove bool     `json:"safe_to_remove,omitempty"`
 	Keep         []string `json:"keep,omitempty"`
 	// Note says that the list lacks other worktrees.
@@ -194,8 +198,8 @@ func (w *Worktrees) List(ctx context.Context) ([]Worktree, error) {
 		one.Changed, one.Untracked, one.Conflicted = content.Changed, content.Untracked, content.Conflicted
 		one.Files, one.Uncompared = content.Files, content.Unknown || content.Partial
 		one.Keep = keep(*one, content, trunk, track, i == 0)
-		if len(one.Keep) == 0 && w.o.Private != nil && w.o.Private(ctx, one.Path) {
-			one.Keep = []string{"it has private work items, which are nowhere else"}
+		if len(one.Keep) == 0 {
+			one.Keep = w.unlistedFiles(ctx, one.Path)
 		}
 		one.SafeToRemove = len(one.Keep) == 0
 	}
@@ -237,6 +241,35 @@ func keep(w Worktree, h conflicts.Held, trunk string, t git.Tracking, main bool)
 	add(w.unwatched != nil, "who works there is unknown (%v)", w.unwatched)
 	for _, task := range w.Tasks {
 		add(true, "the task %s runs there", task)
+	}
+	return why
+}
+
+// maxNamed is the maximum number of ignored files that a reason names.
+const maxNamed = 3
+
+// unlistedFiles returns the reasons to keep a worktree that are in files that "git status" does not list.
+func (w *Worktrees) unlistedFiles(ctx context.Context, root string) (why []string) {
+	if w.o.Private != nil && w.o.Private(ctx, root) {
+		why = append(why, "it has private work items, which are nowhere else")
+	}
+	if w.o.Ignored == nil {
+		return why
+	}
+	files, err := w.o.Ignored(ctx, root)
+	switch n := len(files); {
+	case err != nil:
+		why = append(why, "git did not list its ignored files")
+	case n > 0:
+		names := files[:min(n, maxNamed)]
+		for i, name := range names {
+			names[i] = cleantext.Line(name)
+		}
+		more := ""
+		if n > maxNamed {
+			more = fmt.Sprintf(", and %d more", n-maxNamed)
+		}
+		why = append(why, fmt.Sprintf("git would delete %s: %s%s", cleantext.Count(n, "ignored file"), strings.Join(names, ", "), more))
 	}
 	return why
 }
