@@ -103,7 +103,7 @@ func TestProtects(t *testing.T) {
 		if protects(text, "sh") != want {
 			t.Errorf("%q: protected: %v, want %v", text, !want, want)
 		}
-		to, args := &refused, hostile[:2]
+		to, args := &refused, hostile[1:2]
 		if want {
 			to, args = &accepted, hostile[1:3]
 		}
@@ -116,7 +116,7 @@ func TestProtects(t *testing.T) {
 			t.Errorf("%s ran the argument in %s", shell, strings.Join(ran, "\n"))
 		}
 	}
-	if ran := refused.ran("bash"); len(ran) < 6 {
+	if ran := refused.ran("bash"); len(ran) < 4 {
 		t.Errorf("the argument ran only in %s", strings.Join(ran, "\n"))
 	}
 	if !protects("echo $'a\\'' Q", "bash") || protects("ls *(e:'a':) Q", "zsh") || !protects("ls *(.) Q", "zsh") {
@@ -133,7 +133,7 @@ func TestRandom(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same scripts each time
 	accepted := runs{t, t.TempDir(), nil}
-	for len(accepted.texts) < 80 {
+	for len(accepted.texts) < 50 {
 		text := ""
 		for range 2 + random.IntN(10) {
 			text += parts[random.IntN(len(parts))]
