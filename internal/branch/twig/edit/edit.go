@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -61,8 +62,18 @@ func At(root string, now func() time.Time) *File {
 
 // Change calls do with the present state and saves its changes, all or none. It returns false if
 // there was nothing to change; then it does not touch the file. If do fails, nothing changes. The
-// error is a *twig.BadStateError if the file is invalid.
+// error is a *twig.BadStateError if the file is invalid. Where there is no directory yet, do first
+// gets an empty state, so that a change that fails creates nothing, and is called again.
 func (f *File) Change(ctx context.Context, do func(*Draft) error) (changed bool, err error) {
+	if _, err := os.Lstat(filepath.Join(f.root, dirName)); errors.Is(err, fs.ErrNotExist) {
+		first, err := newDraft([]byte(empty), f.now().UTC())
+		if err != nil {
+			return false, err
+		}
+		if err := do(first); err != nil || !first.changed {
+			return false, err
+		}
+	}
 	if err := f.makeDir(); err != nil {
 		return false, fmt.Errorf("create the directory .twig: %w", rooted.WithoutPath(err))
 	}

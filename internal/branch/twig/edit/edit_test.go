@@ -43,6 +43,22 @@ func change(tb testing.TB, file *edit.File, do func(*edit.Draft) error) bool {
 	return changed
 }
 
+// A change that fails, or that changes nothing, creates no directory in a repository without one.
+func TestNothingIsCreatedInVain(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	refused := errors.New("refused")
+	for _, want := range []error{refused, nil} {
+		changed, err := edit.At(root, at(0)).Change(t.Context(), func(*edit.Draft) error { return want })
+		if changed || !errors.Is(err, want) {
+			t.Errorf("changed is %t, %v", changed, err)
+		}
+		if left, err := os.ReadDir(root); err != nil || len(left) > 0 {
+			t.Errorf("%v is left behind, %v", left, err)
+		}
+	}
+}
+
 // The file that twig would have written, byte for byte.
 func TestAsTwigWrites(t *testing.T) {
 	t.Parallel()
