@@ -118,11 +118,12 @@ func (k *Kit) Render(t *template.Template, name string, data any) (template.HTML
 	if err := t.ExecuteTemplate(&b, name, data); err != nil {
 		return "", fmt.Errorf("render %s: %w", name, err)
 	}
-	return template.HTML(k.redacted(Harmless(b.String()))), nil
+	return template.HTML(k.Redacted(Harmless(b.String()))), nil
 }
 
-// redacted returns text without the secrets that the program knows.
-func (k *Kit) redacted(html string) string {
+// Redacted returns text without the secrets that the program knows. Use it before a secret is changed
+// so that [Kit.Render] does not find it.
+func (k *Kit) Redacted(html string) string {
 	if k.o.Redact == nil {
 		return html
 	}
@@ -131,7 +132,7 @@ func (k *Kit) redacted(html string) string {
 
 // Attribute returns text as the value of an attribute in quotes, without what [Kit.Render] removes.
 func (k *Kit) Attribute(text string) string {
-	return k.redacted(template.HTMLEscapeString(Harmless(text)))
+	return k.Redacted(template.HTMLEscapeString(Harmless(text)))
 }
 
 // Renderer executes templates of a view, and keeps the first error.

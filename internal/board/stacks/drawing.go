@@ -95,17 +95,19 @@ const maxMarks = 12
 // stack renders the section of a stack: the branches from the top down, and the trunk.
 func (d *drawing) stack(s verdict.Status) board.Section {
 	bottom := s.Branches[0].Branch
+	// A title has other characters than the name, so a secret in it is no longer one.
+	title := titleOf(d.Kit.Redacted(bottom))
 	class := "stack"
 	if tone := toneFor(s.Verdict); tone != markup.Plain {
 		class += " is-" + string(tone)
 	}
 	blocking := s.Blocking()
 	out := board.Section{
-		Key: "stack " + bottom, Class: class, Label: "Stack " + titleOf(bottom),
+		Key: "stack " + bottom, Class: class, Label: "Stack " + title,
 		Head: d.HTML("stack", struct {
 			Title, Source, Jira string
 			Count               int
-		}{titleOf(bottom), sources(s.Branches), jiraOf(s.Branches), len(s.Branches)}),
+		}{title, sources(s.Branches), jiraOf(s.Branches), len(s.Branches)}),
 		Foot: d.HTML("verdict", struct {
 			verdict.Status
 			Link string

@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -29,6 +30,19 @@ func TestKeysOfRows(t *testing.T) {
 	}
 	if len(keys) != len(s.Branches)+1 || d.Err != nil {
 		t.Error(keys, d.Err)
+	}
+}
+
+// The title of a stack has blanks for hyphens, so a secret must be removed before.
+func TestSecretInTitle(t *testing.T) {
+	t.Parallel()
+	kit := markup.NewKit(markup.Options{Now: time.Now, Redact: func(text string) string { return strings.ReplaceAll(text, "ghp_so-secret", "[redacted]") }})
+	d := drawing{Renderer: markup.Renderer{Kit: kit, Templates: kit.Parse(files, "stacks.tmpl")}, now: time.Now()}
+	b := verdict.Branch{}
+	b.Branch = "feature/br-ghp_so-secret"
+	s := d.stack(verdict.Status{Trunk: "main", Branches: []verdict.Branch{b}})
+	if got := s.Label + string(s.Head); strings.Contains(got, "secret") || !strings.Contains(got, "Br [redacted]") {
+		t.Error(got)
 	}
 }
 
