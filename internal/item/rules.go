@@ -22,7 +22,7 @@ const (
 // Complete fills in the defaults of a draft, and checks everything but its relations.
 func (c Config) Complete(d Draft) (Draft, error) {
 	if d.Type == "" {
-		d.Type = c.defaultType()
+		d.Type = c.PreferredType()
 	}
 	if d.Status == "" && len(c.Statuses) > 0 {
 		d.Status = c.Statuses[0]
@@ -51,7 +51,8 @@ func (c Config) Complete(d Draft) (Draft, error) {
 	return d, nil
 }
 
-func (c Config) defaultType() string {
+// PreferredType returns the type of a new item for which nobody chose one.
+func (c Config) PreferredType() string {
 	const preferred = "task"
 	if slices.Contains(c.Types, preferred) || len(c.Types) == 0 {
 		return preferred

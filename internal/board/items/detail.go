@@ -1,6 +1,7 @@
 package items
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"html/template"
@@ -237,7 +238,7 @@ func (d *drawing) create(q url.Values) *board.Detail {
 	p := panel{
 		Query: d.filter.values().Encode(), Statuses: d.config.Statuses, Types: d.config.Types, Priorities: item.Priorities(), Iterations: d.config.Iterations,
 		Item: item.Item{Summary: item.Summary{
-			Status: d.filter.Status, Type: d.filter.Type, Assignee: d.filter.Assignee, Priority: d.filter.Priority, Iteration: d.config.CurrentIteration,
+			Status: d.filter.Status, Type: cmp.Or(d.filter.Type, d.config.PreferredType()), Assignee: d.filter.Assignee, Priority: d.filter.Priority, Iteration: d.config.CurrentIteration,
 		}},
 	}
 	if id, err := item.ParseID(q.Get("parent")); err == nil {

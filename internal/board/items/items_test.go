@@ -323,6 +323,17 @@ func TestReadOnlyOffersNoChanges(t *testing.T) {
 	}
 }
 
+// The form for a new item has the type that a command line or an assistant without a type gets.
+func TestTypeOfNewItem(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	for query, want := range map[string]string{"new=1": "task", "new=1&type=epic": "epic"} {
+		if got := text(p.page("", query, false)); !strings.Contains(got, "<option selected>"+want+"</option>") {
+			t.Errorf("%s does not select %s: %s", query, want, got)
+		}
+	}
+}
+
 // Scripts that strangers store in every field stay text.
 func TestStrangersText(t *testing.T) {
 	t.Parallel()
