@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -187,7 +188,10 @@ func (v *View) runs(draw *markup.Renderer, r board.Request) board.Section {
 		}
 		out.Rows = append(out.Rows, board.Row{Key: report.ID, Selected: report.ID == r.Path, HTML: draw.HTML("run", v.run(report, r.ReadOnly))})
 	}
-	out.Head = draw.HTML("runs", len(out.Rows))
+	out.Head = draw.HTML("runs", struct {
+		Worktree string
+		Count    int
+	}{filepath.Base(v.o.Root), len(out.Rows)})
 	return out
 }
 

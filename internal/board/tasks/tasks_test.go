@@ -141,6 +141,9 @@ func TestPage(t *testing.T) {
 	if got := render(t, v, "r2", "", false); !strings.Contains(got, "exit code 3") || strings.Contains(got, "/stop") {
 		t.Error(got)
 	}
+	if got := render(t, v, "", "", false); !strings.Contains(got, "in the worktree shop") {
+		t.Error(got)
+	}
 	if got := v.Count(t.Context()); got.Text != "1 running" {
 		t.Errorf("%+v", got)
 	}
