@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -146,6 +147,19 @@ func TestStacks(t *testing.T) {
 	b.until("the issue", `[...document.querySelectorAll("#detail .kv > div")].some((one) => one.querySelector("dt").textContent === "Jira" && /^SHOP-8 · \w/.test(one.querySelector("dd").textContent))`)
 	b.do(chromedp.EmulateViewport(390, 844))
 	straight("phone")
+	for _, width := range []int{16, 72} { // one path, and five
+		if !eval[bool](b, fmt.Sprintf(`(() => {
+			const row = document.querySelector('#sections a.open[href*="SHOP-8"]').closest("li"), graph = row.querySelector(".g > svg");
+			graph.setAttribute("width", %d);
+			return [...row.querySelectorAll(".cells > div")].every((one) => {
+				const text = document.createRange();
+				text.selectNodeContents(one);
+				return [...text.getClientRects()].every((r) => r.width === 0 || r.left >= graph.getBoundingClientRect().right);
+			});
+		})()`, width)) {
+			t.Errorf("the graph of %d pixels covers the text of its row", width)
+		}
+	}
 	b.do(chromedp.EmulateViewport(1440, 900), chrome.Command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}),
 		chromedp.Navigate(eval[string](b, "document.baseURI")+"stacks"), chromedp.WaitVisible(chromedp.CSS(".wire")))
 	b.do(chrome.Command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false}))
