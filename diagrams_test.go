@@ -140,8 +140,8 @@ func worktreesModel() []byte {
 	var d drawing
 	for i, w := range []struct{ client, name, branch string }{
 		{"Claude Code", "shop", "branch main"},
-		{"Codex", "shop/.worktrees/3-log-out", "branch 3-log-out, work item 3"},
-		{"Cursor", "shop/.worktrees/4-help", "branch 4-help, work item 4"},
+		{"Codex", "shop/.worktrees/3-log-out", "tic/3-log-out, work item 3"},
+		{"Cursor", "shop/.worktrees/4-help", "tic/4-help, work item 4"},
 	} {
 		x := 20 + 250*i
 		d.box("plain", x, 20, 230, 48, w.client, "an MCP client")

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Give gives a new file, or a directory, the owner of another one, if root has made it. Where that fails,
+// Give assigns a new file, or a directory, to the owner of another one, if root has made it. Where that fails,
 // root keeps it.
 func Give(file *os.File, from fs.FileInfo) {
 	if stat, ok := from.Sys().(*syscall.Stat_t); ok && stat.Uid != 0 && os.Geteuid() == 0 {
@@ -17,7 +17,7 @@ func Give(file *os.File, from fs.FileInfo) {
 	}
 }
 
-// GiveDir gives a new directory the owner of the one above it, as Give does.
+// GiveDir assigns a new directory to the owner of the one above it, as Give does.
 func GiveDir(root *os.Root, name string) {
 	if os.Geteuid() != 0 {
 		return

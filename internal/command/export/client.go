@@ -68,6 +68,9 @@ func ByName(name string) (Client, error) {
 		}
 		names = append(names, c.Name)
 	}
+	if name == "" {
+		return Client{}, fmt.Errorf("name a client with --client: %s", strings.Join(names, ", "))
+	}
 	return Client{}, fmt.Errorf("unknown client %q; use %s", name, strings.Join(names, ", "))
 }
 

@@ -26,6 +26,7 @@ func unloaded() map[string]string {
 		"TestRowsShareNothing and TestManyColumns of sqlitefile": {"branch/source/graphite.table"},
 		"no file: a terminal, or a call of the same name":        {"item/merge/driver.isVersion", "item/merge/references.Numbers", "recipe/splice/evaluation.interpreter", "xec/terminal.pass", "xec/terminal.show", "item/remerge.births", "item/remerge.buriedItems", "item/remerge.revertedItems"},
 		"only whether a directory has an entry":                  {"workflow/conflicts.empty"},
+		"TestBegin of ownpath":                                   {"git/ownpath.begins"},
 		"what the others are made of":                            {"regular.ReadDir"},
 	} {
 		maps.Copy(all, reasons(why, readers))

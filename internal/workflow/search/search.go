@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -100,7 +101,7 @@ func (h Hit) Brief() Hit {
 
 // Key returns a text by which hits are ordered as they are ranked, different for each.
 func (h Hit) Key() string {
-	return fmt.Sprintf("%05d%d%s\x00%s", maxScore-h.score, slices.Index(Kinds(), h.Kind), h.ID, h.Agent)
+	return fmt.Sprintf("%05d%d%019d%s\x00%s", maxScore-h.score, slices.Index(Kinds(), h.Kind), number(h.ID), h.ID, h.Agent)
 }
 
 const maxScore = 99_999
@@ -272,13 +273,19 @@ func parse(text string) (query, error) {
 	return q, nil
 }
 
-// compare orders hits: the best first, then by kind and name.
+// compare orders hits: the best first, then by kind, number, and name.
 func compare(a, b Hit) int {
 	return cmp.Or(
 		cmp.Compare(b.score, a.score),
 		cmp.Compare(slices.Index(Kinds(), a.Kind), slices.Index(Kinds(), b.Kind)),
-		strings.Compare(a.ID, b.ID), strings.Compare(a.Agent, b.Agent),
+		cmp.Compare(number(a.ID), number(b.ID)), strings.Compare(a.ID, b.ID), strings.Compare(a.Agent, b.Agent),
 	)
+}
+
+// number returns the number that a name is, 0 for any other name.
+func number(name string) int {
+	n, _ := strconv.Atoi(name)
+	return max(n, 0)
 }
 
 // best is the best hits of one kind.

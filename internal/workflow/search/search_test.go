@@ -279,6 +279,9 @@ func TestManyHits(t *testing.T) {
 	if found.Total != 3001 || found.Counts[search.Item] != 3001 || len(found.Hits) != search.MaxHits || found.Hits[0].ID != "5000" {
 		t.Errorf("total %d, %d hits, first %+v", found.Total, len(found.Hits), found.Hits[0])
 	}
+	if found.Hits[1].ID != "1" || found.Hits[10].ID != "10" {
+		t.Errorf("not by number: %+v", names(found.Hits[:12]))
+	}
 	keys := map[string]bool{}
 	before := ""
 	for _, h := range found.Hits {

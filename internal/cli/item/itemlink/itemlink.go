@@ -132,7 +132,7 @@ not have it, because .tic is committed without it.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Branch, "branch", "", "use another `name` for the branch")
-	f.BoolVar(&o.NewWorktree, "worktree", false, "create a new worktree, .worktrees/<branch> in the main one")
+	f.BoolVar(&o.NewWorktree, "worktree", false, "create a new worktree in .worktrees of the main one")
 	f.BoolVar(&run, "run", false, "run the command")
 	output.JSONFlag[started](cmd, &asJSON)
 	cmd.RunE = c.RunIn(func(ctx context.Context, ws *full.Workspace, s storage.Store, args []string) error {

@@ -65,4 +65,4 @@ func (s script) of(n syntax.Node) string { return s.text[n.Pos().Offset():n.End(
 
 // unclear matches what a value that is empty changes, and what the parser reads in another way: a line that
 // continues after a part of a sign, and the characters that it ignores.
-var unclear = lazyregexp.New(strings.ReplaceAll(`\\V|\$V+['({\[]|<V+[<(]|(?:\A|[\s;&|()<>])V+#|[$<(]\\\n|[\r\x00]`, "V", words.Value))
+var unclear = lazyregexp.New(`\\` + words.Value + `|\$` + words.Value + `+['({\[]|<` + words.Value + `+[<(]|(?:\A|[\s;&|()<>])` + words.Value + `+#|[$<(]\\\n|[\r\x00]`)
