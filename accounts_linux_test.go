@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -117,6 +118,12 @@ func aHome(t *testing.T, owner int) (home string, paths []string) {
 				t.Error(err)
 			}
 		}
+	}
+	for range 100 { // the server notes its presence beside its answers
+		if notes, _ := filepath.Glob(filepath.Join(home, "run", "copse", "presence", "*")); len(notes) > 0 || owner != 0 {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
 	err = filepath.WalkDir(home, func(name string, _ fs.DirEntry, err error) error {
 		paths = append(paths, name)

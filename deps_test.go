@@ -202,6 +202,7 @@ var twigMCP = []string{
 	"internal/mcpserver/tasks",
 	"internal/mcpserver/wire",
 	"internal/netrc",
+	"internal/ownership",
 	"internal/page",
 	"internal/regular",
 	"internal/remote",
@@ -235,6 +236,7 @@ var twigMCP = []string{
 
 // mayWrite names the packages of twig-mcp that change files, and why.
 var mayWrite = map[string]string{
+	"internal/ownership":   "gives what the others create to the user",
 	"internal/wholefile":   "replaces the files of those that may write",
 	"internal/remote":      "keeps answers of services in the user's cache folder",
 	"internal/remote/seen": "keeps a line about each of those answers there, to search them",

@@ -102,6 +102,7 @@ var unaskedPlaces = map[string]string{
 		workflow/doctor real
 	`,
 	"what opens the file next reports the error": `
+		item/local/location check
 		git Boundary
 		git/gitconfig Read
 		git/gitconfig SystemFile
@@ -116,7 +117,7 @@ var unaskedPlaces = map[string]string{
 		git/trial commit
 		git/trial read
 		item/postgres/address checkPassfile
-		lockedstore EditPrivate
+		lockedstore editAt
 		lockedstore changeIn
 		lockedstore inside
 		lockedstore look
@@ -206,9 +207,12 @@ var unaskedPlaces = map[string]string{
 		git/gitlink Repository
 	`,
 	"the owner of a new file is that of its directory, if that can be seen": `
-		lockedstore inheritDir
 		lockedstore prepare
 		lockedstore stage
+		ownership GiveDir
+		ownership Open
+		recipe lock
+		wholefile Replace
 	`,
 	"it describes an error, or ends with it": `
 		item/local place

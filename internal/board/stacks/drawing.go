@@ -95,7 +95,7 @@ const maxMarks = 12
 // stack renders the section of a stack: the branches from the top down, and the trunk.
 func (d *drawing) stack(s verdict.Status) board.Section {
 	bottom := s.Branches[0].Branch
-	// A title has other characters than the name, so a secret in it is no longer one.
+	// The title replaces characters of the name, so nothing recognizes a secret in it.
 	title := titleOf(d.Kit.Redacted(bottom))
 	class := "stack"
 	if tone := toneFor(s.Verdict); tone != markup.Plain {

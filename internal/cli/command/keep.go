@@ -86,7 +86,7 @@ func (c *cli) unusable(ctx context.Context) error {
 	found, err := catalog.Unusable(ctx, opened, c.agent, run)
 	for i, f := range found {
 		if i == maxNotes {
-			c.env.Notef("%d more prompts cannot be executed; `copse prompt check` lists them", len(found)-i)
+			c.env.Notef("%s more cannot be executed; `copse prompt check` lists all", cleantext.Count(len(found)-i, "prompt"))
 			break
 		}
 		c.env.Notef("%s %s", f.File, f.Message)

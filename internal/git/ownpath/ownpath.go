@@ -6,6 +6,8 @@
 package ownpath
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,15 +95,18 @@ func files() []string {
 // maxNames is the number of names in a directory that are examined.
 const maxNames = 10_000
 
-// begins reports whether a directory has one of the files with which a project begins, or too many
-// names to tell.
+// begins reports whether a directory has one of the files with which a project begins. One that cannot be
+// read, or has too many names, counts as if it had.
 func begins(dir string) bool {
 	opened, err := os.Open(dir)
 	if err != nil {
 		return !regular.Absent(err)
 	}
 	defer opened.Close()
-	names, _ := opened.Readdirnames(maxNames)
+	names, err := opened.Readdirnames(maxNames)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return true
+	}
 	known := files()
 	return len(names) == maxNames || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(known, strings.ToLower(name)) })
 }

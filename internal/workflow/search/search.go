@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -101,7 +100,7 @@ func (h Hit) Brief() Hit {
 
 // Key returns a text by which hits are ordered as they are ranked, different for each.
 func (h Hit) Key() string {
-	return fmt.Sprintf("%05d%d%019d%s\x00%s", maxScore-h.score, slices.Index(Kinds(), h.Kind), number(h.ID), h.ID, h.Agent)
+	return fmt.Sprintf("%05d%d%s\x00%s", maxScore-h.score, slices.Index(Kinds(), h.Kind), h.rank(), h.Agent)
 }
 
 const maxScore = 99_999
@@ -278,14 +277,16 @@ func compare(a, b Hit) int {
 	return cmp.Or(
 		cmp.Compare(b.score, a.score),
 		cmp.Compare(slices.Index(Kinds(), a.Kind), slices.Index(Kinds(), b.Kind)),
-		cmp.Compare(number(a.ID), number(b.ID)), strings.Compare(a.ID, b.ID), strings.Compare(a.Agent, b.Agent),
+		strings.Compare(a.rank(), b.rank()), strings.Compare(a.Agent, b.Agent),
 	)
 }
 
-// number returns the number that a name is, 0 for any other name.
-func number(name string) int {
-	n, _ := strconv.Atoi(name)
-	return max(n, 0)
+// rank returns a text that orders hits of a kind: those of items and pull requests by their numbers.
+func (h Hit) rank() string {
+	if h.Kind == Item || h.Kind == PullRequest {
+		return fmt.Sprintf("%06s", h.ID)
+	}
+	return h.ID
 }
 
 // best is the best hits of one kind.

@@ -58,7 +58,7 @@ func (s *Sparse) check(store rooted.Dir) error {
 	}
 	return &storage.StoreError{
 		Problem: fmt.Sprintf("a sparse checkout leaves out %s of %s, and copse does not use a part of the items", cleantext.Count(missing, "tracked file"), name),
-		Next:    fmt.Sprintf("Run `git sparse-checkout add %s` in the root of that worktree. If files are still missing, run `git sparse-checkout disable`.", name),
+		Next:    "Run `" + cleantext.Command("git", "sparse-checkout", "add", name) + "` in the root of that worktree. If files are still missing, run `git sparse-checkout disable`.",
 		Err:     ErrLeftOut,
 	}
 }
