@@ -66,11 +66,7 @@ func At(root string, now func() time.Time) *File {
 // gets an empty state, so that a change that fails creates nothing, and is called again.
 func (f *File) Change(ctx context.Context, do func(*Draft) error) (changed bool, err error) {
 	if _, err := os.Lstat(filepath.Join(f.root, dirName)); errors.Is(err, fs.ErrNotExist) {
-		first, err := newDraft([]byte(empty), f.now().UTC())
-		if err != nil {
-			return false, err
-		}
-		if err := do(first); err != nil || !first.changed {
+		if changes, err := f.changesEmpty(do); err != nil || !changes {
 			return false, err
 		}
 	}
@@ -121,6 +117,16 @@ func (f *File) Change(ctx context.Context, do func(*Draft) error) (changed bool,
 		return false, fmt.Errorf("%s is being changed by another program: %w", twig.Name, busy)
 	}
 	return err == nil, err
+}
+
+// changesEmpty reports whether do changes an empty state.
+func (f *File) changesEmpty(do func(*Draft) error) (bool, error) {
+	draft, err := newDraft([]byte(empty), f.now().UTC())
+	if err != nil {
+		return false, err
+	}
+	err = do(draft)
+	return draft.changed, err
 }
 
 // readable returns the error with which a reader would refuse a state.
