@@ -265,14 +265,15 @@ func BenchmarkLine(b *testing.B) {
 func TestHead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		s    string
-		n    int
-		want string
+		s          string
+		n          int
+		head, tail string
 	}{
-		{"", 3, ""}, {"abc", 3, "abc"}, {"abcd", 3, "abc"}, {"abö", 3, "ab"}, {"ab\xff", 5, "ab"}, {"\xffabc", 2, "a"}, {"abc", 0, ""},
+		{"", 3, "", ""}, {"abc", 3, "abc", "abc"}, {"abcd", 3, "…", "…"}, {"abcdef", 5, "ab…", "…ef"}, {"abcd", 2, "", ""}, {"abc", 0, "", ""},
+		{"aöböc", 5, "a…", "…c"}, {"ab\xff", 5, "ab", "ab"}, {"\xffabcdef\xff", 5, "a…", "…f"},
 	} {
-		if got := cleantext.Head(c.s, c.n); got != c.want {
-			t.Errorf("Head(%q, %d) is %q, want %q", c.s, c.n, got, c.want)
+		if head, tail := cleantext.Head(c.s, c.n), cleantext.Tail(c.s, c.n); head != c.head || tail != c.tail {
+			t.Errorf("Head(%q, %d) is %q, Tail %q; want %q, %q", c.s, c.n, head, tail, c.head, c.tail)
 		}
 	}
 }

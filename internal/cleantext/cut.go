@@ -76,11 +76,26 @@ func regionals(s string) int {
 	return n
 }
 
-// Head returns the beginning of a text, of at most n bytes and valid UTF-8, for names that others
-// choose and that copse stores.
+// Head returns the beginning of a text, of at most n bytes and valid UTF-8. "…" is in place of the rest, so
+// that what a cut leaves of a secret is recognized (package secret). Use it where a text is cut before its
+// secrets are removed, such as for names that others choose and that copse stores.
 func Head(s string, n int) string {
-	if len(s) <= n && utf8.ValidString(s) {
-		return s
+	if len(s) <= n {
+		return strings.ToValidUTF8(s, "")
 	}
-	return strings.ToValidUTF8(s[:min(n, len(s))], "")
+	if n < len(ellipsis) {
+		return ""
+	}
+	return strings.ToValidUTF8(s[:n-len(ellipsis)], "") + ellipsis
+}
+
+// Tail returns the end of a text, of at most n bytes, as [Head] returns its beginning.
+func Tail(s string, n int) string {
+	if len(s) <= n {
+		return strings.ToValidUTF8(s, "")
+	}
+	if n < len(ellipsis) {
+		return ""
+	}
+	return ellipsis + strings.ToValidUTF8(s[len(s)-n+len(ellipsis):], "")
 }

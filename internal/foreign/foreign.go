@@ -316,13 +316,50 @@ func escape(b *strings.Builder, r rune) {
 func Characters(name string) string {
 	var found distinct.List[string]
 	for i, r := range name {
-		code := fmt.Sprintf("U+%04X", r)
-		if r == utf8.RuneError && !strings.HasPrefix(name[i:], "\ufffd") {
-			code = "bytes that are not UTF-8"
-		}
 		if Invisible(r) {
-			found.Add(code)
+			_, size := utf8.DecodeRuneInString(name[i:])
+			found.Add(codeOf(name[i : i+size]))
 		}
 	}
 	return strings.Join(found.Values(), ", ")
+}
+
+// maxNamed is the maximum number of characters that HiddenIn names.
+const maxNamed = 20
+
+// HiddenIn returns the names of the characters that a reader of a text does not see, or that a terminal could
+// interpret, each once: "U+200B, U+202E". It is "" for most texts. Characters with a meaning where they are, such
+// as the joiners of an emoji, are not hidden.
+func HiddenIn(text string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if cleantext.Block(text) == text {
+		return ""
+	}
+	var found distinct.List[string]
+	const base = "漢" // what may be before a character that remained
+	before := "\n"
+	for text != "" {
+		_, size := utf8.DecodeRuneInString(text)
+		one := text[:size]
+		text = text[size:]
+		if one >= " " && one < "\x7f" || cleantext.Block(base+before+one) == base+before+one {
+			before = one
+			continue
+		}
+		found.Add(codeOf(one))
+	}
+	names := found.Values()
+	if len(names) > maxNamed {
+		names = append(names[:maxNamed:maxNamed], fmt.Sprintf("and %d more", len(names)-maxNamed))
+	}
+	return strings.Join(names, ", ")
+}
+
+// codeOf returns the name of a character, or of bytes that are none.
+func codeOf(character string) string {
+	r, _ := utf8.DecodeRuneInString(character)
+	if r == utf8.RuneError && character != "\ufffd" {
+		return "bytes that are not UTF-8"
+	}
+	return fmt.Sprintf("U+%04X", r)
 }

@@ -2,6 +2,7 @@ package foreign_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -120,6 +121,41 @@ func TestNotice(t *testing.T) {
 	long := foreign.Notice("It is wrong: " + strings.Repeat("long ", 10_000) + "; do something else")
 	if n := utf8.RuneCountInString(long); n > 4000 || !strings.HasPrefix(long, "It is wrong: long") || !strings.HasSuffix(long, "; do something else") {
 		t.Errorf("%d characters: %s", n, long)
+	}
+}
+
+// A cut does not take the quotation marks from what is quoted, wherever it is.
+func TestNoticeCutsQuotations(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		const stranger = "zqx"
+		words := func(label string) string {
+			return strings.Repeat("zqx", rapid.IntRange(0, 200).Draw(t, label)) + hostile().Draw(t, label+" hostile") +
+				strings.Repeat(rapid.SampledFrom([]string{"zqx", `zqx"`, "zqx\\", `"zqx `, "zqx\u202e"}).Draw(t, label+" piece"), rapid.IntRange(0, 200).Draw(t, label+" more"))
+		}
+		message := fmt.Sprintf("It is %q, and %q, %s", words("first"), words("second"), foreign.Mention(words("third")+" ", "x "))
+		message += strings.Repeat(" more", rapid.IntRange(0, 60).Draw(t, "own words"))
+		got := foreign.Own("Warning: ").Notice(message).Markdown()
+		for i, part := range strings.Split(got, "`") {
+			if i%2 == 0 && strings.Contains(part, stranger) {
+				t.Fatalf("%q is unmarked in %q", part, got)
+			}
+		}
+	})
+}
+
+func TestMention(t *testing.T) {
+	t.Parallel()
+	for want, names := range map[string][]string{
+		"":                                   nil,
+		"items/1.md":                         {"items/1.md"},
+		`todo, "in progress"`:                {"todo", "in progress"},
+		`"", "a\u202eb", "a\"b"`:             {"", "a\u202eb", `a"b`},
+		`"` + strings.Repeat("a-", 17) + `"`: {strings.Repeat("a-", 17)},
+	} {
+		if got := foreign.Mention(names...); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 
@@ -297,4 +333,37 @@ func TestProse(t *testing.T) {
 	if got, want := foreign.Prose("a\u202eb`").Markdown(), "`\"a\\u202eb'\"`"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+}
+
+func TestHiddenIn(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                         "",
+		"# A\r\n\n\tplain 中文　text": "",
+		"👩\u200d💻 ❤\ufe0f می\u200cخواهم": "",
+		"a\u202eb\u200bc\u202e":          "U+202E, U+200B",
+		"👩\u200d💻 a\u200db":              "U+200D",
+		"\x1b[2J\u009b31m\rx":            "U+001B, U+009B, U+000D",
+		"run\U000e0072\U000e006d":        "U+E0072, U+E006D",
+		"\xff\ufffd":                     "bytes that are not UTF-8",
+		"\u2028":                         "U+2028",
+	} {
+		if got := foreign.HiddenIn(text); got != want {
+			t.Errorf("HiddenIn(%q) = %q, want %q", text, got, want)
+		}
+	}
+	var many strings.Builder
+	for r := rune(0xe0001); r < 0xe0080; r++ {
+		many.WriteRune(r)
+	}
+	if got := foreign.HiddenIn(many.String()); !strings.HasSuffix(got, "U+E0014, and 107 more") {
+		t.Errorf("got %q", got)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.String().Draw(t, "text")
+		hidden := cleantext.Block(text) != strings.ReplaceAll(text, "\r\n", "\n")
+		if got := foreign.HiddenIn(text); (got != "") != hidden {
+			t.Fatalf("HiddenIn(%q) = %q", text, got)
+		}
+	})
 }

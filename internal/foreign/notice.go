@@ -54,15 +54,67 @@ func (l Line) Notice(message string) Line {
 	}
 }
 
-// shorten returns a message as one clean line of at most n characters. If that cuts the message, the
-// last end characters come from its end.
+// shorten returns a message as one clean line of about n characters. If that cuts the message, the
+// last end characters come from its end. What is quoted remains quoted, also if the cut is in it.
 func shorten(message string, n, end int) string {
 	line := strings.TrimSpace(cleantext.Line(message))
 	if utf8.RuneCountInString(line) <= n {
 		return line
 	}
 	runes := []rune(line)
-	return cleantext.Cut(string(runes[:n-end]), n-end-1) + "… " + strings.TrimSpace(string(runes[len(runes)-end:]))
+	head := strings.TrimSuffix(cleantext.Cut(string(runes[:n-end]), n-end-1), "…")
+	inside, escaped := quotation(head)
+	if escaped {
+		head = head[:len(head)-1]
+	}
+	if head += "…"; inside {
+		head += `"`
+	}
+	from := len(runes) - end
+	inside, escaped = quotation(string(runes[:from]))
+	if escaped {
+		from++
+	}
+	tail := strings.TrimSpace(string(runes[from:]))
+	if inside {
+		tail = `"` + tail
+	}
+	return head + " " + tail
+}
+
+// quotation reports whether a text ends inside quotation marks, and there after a backslash.
+func quotation(text string) (inside, escaped bool) {
+	for i := range len(text) {
+		switch {
+		case escaped:
+			escaped = false
+		case text[i] == '"':
+			inside = !inside
+		default:
+			escaped = inside && text[i] == '\\'
+		}
+	}
+	return inside, escaped
+}
+
+// maxPlain is the maximum number of characters of a name that a message shows without marks.
+const maxPlain = 32
+
+// Mention returns names as an error or a warning shows them, with commas between them. Each is in
+// quotation marks, which [Line.Notice] replaces with those of a name, unless it is one short word of
+// plain characters.
+func Mention(names ...string) string {
+	shown := make([]string, len(names))
+	for i, name := range names {
+		if shown[i] = name; name == "" || len(name) > maxPlain || strings.IndexFunc(name, notInWord) >= 0 {
+			shown[i] = strconv.Quote(name)
+		}
+	}
+	return strings.Join(shown, ", ")
+}
+
+func notInWord(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./", r)
 }
 
 // plainStart reports whether a line with this beginning is a paragraph of Markdown.
