@@ -46,9 +46,10 @@ type Fact[T any] struct {
 	// Reason is why the fact is unavailable, and Hint the next step.
 	Reason string `json:"reason,omitempty"`
 	Hint   string `json:"hint,omitempty"`
-	// Unasked means that no request was sent, for example because there is no service. Retry is how
-	// long the source asked clients to wait.
+	// Unasked means that no request was sent, for example because there is no login, and Absent that
+	// the source has nothing to be asked about. Retry is how long the source asked clients to wait.
 	Unasked bool          `json:"-"`
+	Absent  bool          `json:"-"`
 	Retry   time.Duration `json:"-"`
 }
 

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
+
+	"github.com/copse-dev/copse/internal/cleantext"
 )
 
 // Key appends the member named key to the path of an object: "a" and "b" give
@@ -19,7 +20,7 @@ func Key(path, key string) string {
 		return path + "." + key
 	}
 	if len(key) > longest {
-		return path + "[" + strconv.QuoteToGraphic(strings.ToValidUTF8(key[:longest], "")) + "…]"
+		key = cleantext.Head(key, longest)
 	}
 	return path + "[" + strconv.QuoteToGraphic(key) + "]"
 }

@@ -7,12 +7,14 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // inDirectory calls rename with the descriptor of a directory, so no link redirects it. An error
 // that means that the file system does not support it becomes errors.ErrUnsupported.
 func inDirectory(root *os.Root, rename func(dir int) error) error {
-	dir, err := root.Open(".")
+	dir, err := regular.OpenDir(root, ".")
 	if err != nil {
 		return err
 	}

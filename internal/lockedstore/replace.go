@@ -297,7 +297,7 @@ func alone(root *os.Root) (unlock func()) {
 
 // sweep removes temporary files of killed processes.
 func sweep(root *os.Root) {
-	dir, err := root.Open(".")
+	dir, err := regular.OpenDir(root, ".")
 	if err != nil {
 		return
 	}

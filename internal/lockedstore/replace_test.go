@@ -120,6 +120,16 @@ func TestForeignIn(t *testing.T) {
 			t.Errorf("%s has %q, %v", kept, data, err)
 		}
 	}
+	nothing := filepath.Join(root, "to-nothing")
+	if err := os.Symlink("nothing", nothing); err != nil {
+		t.Fatal(err)
+	}
+	if err := lockedstore.ForeignIn(root, nothing).Replace(nil, []byte("written")); err == nil || !strings.Contains(err.Error(), "symbolic link to nothing") {
+		t.Errorf("a link to nothing: %v", err)
+	}
+	if to, err := os.Readlink(nothing); err != nil || to != "nothing" {
+		t.Errorf("the link leads to %q, %v", to, err)
+	}
 	for name, real := range map[string]string{"dir/new/file.json": "dir/new/file.json", "to-a": "a.txt", "inner/b.txt": "dir/b.txt", "abs-file": "a.txt"} {
 		file := lockedstore.ForeignIn(root, filepath.Join(root, filepath.FromSlash(name)))
 		old, _ := file.Read()

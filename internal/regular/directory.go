@@ -52,18 +52,34 @@ func OpenDir(root *os.Root, name string) (*os.File, error) {
 	return file, nil
 }
 
-// ReadDir returns os.ReadDir, which would wait for the other end of a named pipe. The error can be a
-// [*NotDirectoryError].
-func ReadDir(path string) ([]fs.DirEntry, error) {
+// OpenDirAt opens the directory at an absolute path for listing, with the errors of [OpenDir].
+func OpenDirAt(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, Flags, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
 	info, _ := file.Stat()
 	if err := notSpecial(path, info); err != nil {
+		_ = file.Close()
 		return nil, err
 	}
+	return file, nil
+}
+
+// ReadDir returns os.ReadDir, which would wait for the other end of a named pipe. The error can be a
+// [*NotDirectoryError].
+func ReadDir(path string) ([]fs.DirEntry, error) {
+	return list(OpenDirAt(path))
+}
+
+// ReadDirIn returns ReadDir for a directory below a root, which no link leaves.
+func ReadDirIn(root *os.Root, name string) ([]fs.DirEntry, error) { return list(OpenDir(root, name)) }
+
+func list(file *os.File, err error) ([]fs.DirEntry, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
 	entries, err := file.ReadDir(-1)
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, err

@@ -31,10 +31,16 @@ func TestSpecialDirectories(t *testing.T) {
 			return regular.OpenRoot(filepath.Join(dir, name))
 		},
 		"OpenRootIn": func(name string) (interface{ Close() error }, error) { return regular.OpenRootIn(root, name) },
-		"OpenDir":    func(name string) (interface{ Close() error }, error) { return regular.OpenDir(root, name) },
+		"OpenDirAt": func(name string) (interface{ Close() error }, error) {
+			return regular.OpenDirAt(filepath.Join(dir, name))
+		},
+		"OpenDir": func(name string) (interface{ Close() error }, error) { return regular.OpenDir(root, name) },
 	}
 	if _, err := regular.ReadDir(filepath.Join(dir, "pipe")); !errors.As(err, new(*regular.NotDirectoryError)) {
 		t.Errorf("ReadDir of a pipe: %v", err)
+	}
+	if _, err := regular.ReadDirIn(root, "pipe"); !errors.As(err, new(*regular.NotDirectoryError)) {
+		t.Errorf("ReadDirIn of a pipe: %v", err)
 	}
 	for opener, open := range openers {
 		_, err := open("pipe")

@@ -112,6 +112,17 @@ func Read(path string, limit int64) ([]byte, error) {
 	return readClose(file, info, path, limit)
 }
 
+// ReadInDir returns the content of a file in a directory, as Read does, but follows no link that points
+// outside the directory.
+func ReadInDir(dir, name string, limit int64) ([]byte, error) {
+	root, err := OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return ReadIn(root, name, limit)
+}
+
 // ReadIn returns Read for a file below a root, which no link leaves.
 func ReadIn(root *os.Root, name string, limit int64) ([]byte, error) {
 	file, info, err := OpenWith(name, func(info fs.FileInfo) error { return Check(info, limit) }, root.Stat, func(name string) (*os.File, error) {
