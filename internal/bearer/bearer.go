@@ -47,7 +47,7 @@ func (s Store) File(key string) *File {
 
 // Rotate replaces all existing tokens, and returns their number.
 func (s Store) Rotate(ctx context.Context) (int, error) {
-	entries, err := os.ReadDir(s.dir)
+	entries, err := regular.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, fmt.Errorf("read tokens: %w", rooted.WithoutPath(err))
 	}

@@ -90,6 +90,15 @@ func TestExposed(t *testing.T) {
 	if got, err := bearer.New(link).Token(t.Context()); err == nil {
 		t.Errorf("got %q through a link", got)
 	}
+	if fresh, err := bearer.New(link).Rotate(t.Context()); err != nil || fresh == token {
+		t.Errorf("rotated to %q, %v", fresh, err)
+	}
+	if got, err := bearer.New(path).Token(t.Context()); err != nil || got != token {
+		t.Errorf("rotating a link changed its target to %q, %v", got, err)
+	}
+	if info, err := os.Lstat(link); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("rotating a link left %v, %v", info, err)
+	}
 }
 
 // Each server has its own token, and all of them can be replaced at once.

@@ -4,10 +4,12 @@
 // Many clients start servers with a part of their environment. Their configuration can refer to the
 // rest, which [Variables] lists. Depending on the client, a reference to a variable that is not set
 // arrives as an empty string, or as the reference itself. [Resolved] removes both, so that
-// "${GH_TOKEN}" is not sent as a token.
+// "${GH_TOKEN}" is not sent as a token. Few clients know "~", so [Resolved] also removes relative paths of the
+// user's files: in a project, they would name the project's files.
 package hostenv
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -27,18 +29,49 @@ func Variables() []string {
 	}
 }
 
+// places returns the names of the variables with paths of the user's own files, which programs trust.
+func places() []string {
+	return []string{
+		"HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR",
+		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "GNUPGHOME", "GH_CONFIG_DIR", "NETRC", "CURL_HOME", "DOCKER_CONFIG", "DOCKER_CERT_PATH",
+		"PGPASSFILE", "PGSERVICEFILE", "PGSYSCONFDIR", "PGSSLROOTCERT", "PGSSLCERT", "PGSSLKEY", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	}
+}
+
 // Resolved returns an environment, in the form KEY=value, without those of [Variables] that are
-// empty or a reference to themselves.
-func Resolved(environ []string) []string {
-	names := Variables()
+// empty or a reference to themselves, and without relative paths of the user's files.
+func Resolved(environ []string) []string { return Resolve(environ, func(string) {}) }
+
+// Resolve returns the same as [Resolved], and calls unset with each name that it removes: libraries read the
+// environment of the process.
+func Resolve(environ []string, unset func(name string)) []string {
+	names, places := Variables(), places()
 	unresolved := func(kv string) bool {
 		name, value, _ := strings.Cut(kv, "=")
+		if slices.Contains(places, name) && value != "" && !absolute(name, value) {
+			return true
+		}
 		return (value == "" || strings.ContainsAny(value[:1], "${")) && isReference(name, value) && slices.Contains(names, name)
 	}
 	if !slices.ContainsFunc(environ, unresolved) {
 		return environ
 	}
-	return slices.DeleteFunc(slices.Clone(environ), unresolved)
+	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
+		if !unresolved(kv) {
+			return false
+		}
+		name, _, _ := strings.Cut(kv, "=")
+		unset(name)
+		return true
+	})
+}
+
+// absolute reports whether the value of a variable is an absolute path, or for one with several, whether all are.
+func absolute(name, value string) bool {
+	if name != "SSL_CERT_DIR" {
+		return filepath.IsAbs(value)
+	}
+	return !slices.ContainsFunc(filepath.SplitList(value), func(dir string) bool { return !filepath.IsAbs(dir) })
 }
 
 // isReference reports whether a value is empty, or refers to its own variable.

@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // MakeAll creates a directory that only its owner can enter, unless it exists, and those above it.
@@ -31,7 +33,7 @@ func MakeAll(dir string) error {
 	if err != nil {
 		return os.MkdirAll(dir, 0o700) // it exists, or the error says why not
 	}
-	root, err := os.OpenRoot(above)
+	root, err := regular.OpenRoot(above)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/suggest"
 	"github.com/copse-dev/copse/internal/yamlfile"
 )
 
@@ -99,7 +100,11 @@ func (r reader) ignored(data []byte) ([]Warning, error) {
 		case has(r.others, name):
 			w.Problem = fmt.Sprintf("%s is ignored, because a repository cannot set it; set it in your own settings, %s", name, r.user)
 		default:
-			w.Problem = fmt.Sprintf("%s is ignored, because there is no such setting; use %s", cleantext.Cut(cleantext.Line(name), 80), names(r.known))
+			known := names(r.known)
+			if near := suggest.Near(name, known); len(near) > 0 {
+				known = near
+			}
+			w.Problem = fmt.Sprintf("%s is ignored, because there is no such setting; use %s", cleantext.Cut(cleantext.Line(name), 80), strings.Join(known, ", "))
 		}
 		list = append(list, w)
 	}
@@ -121,10 +126,10 @@ func dotted(path []string) string {
 	return strings.Join(parts, ".")
 }
 
-func names(keys []Key) string {
+func names(keys []Key) []string {
 	list := make([]string, len(keys))
 	for i, k := range keys {
 		list[i] = k.Name
 	}
-	return strings.Join(list, ", ")
+	return list
 }

@@ -54,7 +54,8 @@ func TestUser(t *testing.T) {
 		"items:\n  sync: often\n":                            `FILE cannot be used: items.sync is "often"; use manual or after-change`,
 		"- a\n":                                              "FILE cannot be used: line 1: expected a mapping, got a list",
 		"jira:\n  token: x\nother: {a: 1}\n":                 "{Commands:{Runner:} Items:{Items:{Done:[] Project:} Directory:map[] Database:map[] Branch: Sync:} Jira:{Host:} Stacks:{Sources:[]} Tasks:{PassCredentials:false}}\nFILE:2: jira.token is ignored, because there is no such setting; use " + all + "\nFILE:3: other is ignored, because there is no such setting; use " + all,
-		"jira.host: x\n":                                     "{Commands:{Runner:} Items:{Items:{Done:[] Project:} Directory:map[] Database:map[] Branch: Sync:} Jira:{Host:} Stacks:{Sources:[]} Tasks:{PassCredentials:false}}\nFILE:1: \"jira.host\" is ignored, because there is no such setting; use " + all,
+		"jira.host: x\n":                                     "{Commands:{Runner:} Items:{Items:{Done:[] Project:} Directory:map[] Database:map[] Branch: Sync:} Jira:{Host:} Stacks:{Sources:[]} Tasks:{PassCredentials:false}}\nFILE:1: \"jira.host\" is ignored, because there is no such setting; use jira.host",
+		"items: {syncc: manual}\n":                           "{Commands:{Runner:} Items:{Items:{Done:[] Project:} Directory:map[] Database:map[] Branch: Sync:} Jira:{Host:} Stacks:{Sources:[]} Tasks:{PassCredentials:false}}\nFILE:1: items.syncc is ignored, because there is no such setting; use items.sync",
 	} {
 		path := filepath.Join(t.TempDir(), settings.UserName)
 		write(t, path, text)

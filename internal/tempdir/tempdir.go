@@ -15,6 +15,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/userdir"
 )
 
@@ -60,7 +61,7 @@ func (d *Dir) Close() error { return errors.Join(d.lock.Unlock(), os.RemoveAll(d
 // harmless, so it examines a limited number: any user of the machine can create such names.
 func removeLeft(prefix string) {
 	all := os.TempDir()
-	dir, err := os.Open(all)
+	dir, err := regular.OpenDirAt(all)
 	if err != nil {
 		return
 	}

@@ -56,7 +56,7 @@ func (d Dir) List() []os.DirEntry {
 	if !d.Private() {
 		return nil
 	}
-	entries, _ := os.ReadDir(string(d)) // what was read counts
+	entries, _ := regular.ReadDir(string(d)) // what was read counts
 	return entries
 }
 
