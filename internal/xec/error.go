@@ -1,9 +1,11 @@
 package xec
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/cleantext"
 )
 
 // ErrNotInstalled reports that the program is not in the PATH.
@@ -34,24 +36,28 @@ type ExitError struct {
 	Stderr string
 }
 
+// Error quotes what the program wrote, which can repeat text from the files that it read.
 func (e *ExitError) Error() string {
 	if e.Stderr == "" {
 		return fmt.Sprintf("run %s: %s", e.Program, e.State)
 	}
-	return fmt.Sprintf("run %s: %s: %s", e.Program, e.State, e.Stderr)
+	return fmt.Sprintf("run %s: %s: %q", e.Program, e.State, cleantext.Line(e.Stderr))
 }
 
 // maxExcerpt is the size of the excerpt of the standard error in an ExitError. It is the end,
 // because programs write their reason last.
 const maxExcerpt = 1024
 
-func excerpt(stderr []byte) string {
-	stderr = bytes.TrimSpace(stderr)
-	if over := len(stderr) - maxExcerpt; over > 0 {
-		stderr = stderr[over:]
-		if nl := bytes.IndexByte(stderr, '\n'); nl >= 0 {
-			stderr = stderr[nl+1:]
+// excerpt returns the end of a program's standard error. A cut within a line leaves "…".
+func excerpt(stderr *capture) string {
+	text := strings.TrimSpace(strings.ToValidUTF8(stderr.kept.String(), "\uFFFD"))
+	if stderr.cut {
+		text += "…"
+	}
+	if over := len(text) - maxExcerpt; over > 0 {
+		if nl := strings.IndexByte(text[over:], '\n'); nl >= 0 {
+			return text[over+nl+1:]
 		}
 	}
-	return string(bytes.ToValidUTF8(stderr, []byte("\uFFFD")))
+	return cleantext.Tail(text, maxExcerpt)
 }

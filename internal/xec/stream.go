@@ -89,7 +89,7 @@ func Stream(ctx context.Context, c Command, out io.Writer) error {
 	cmd.Dir = c.Dir
 	cmd.Stdout, cmd.Stderr = out, out // the same writer, so one pipe
 	cmd.WaitDelay = pipeDelay
-	run := session{cmd: cmd, id: id, started: c.Started, grace: c.patience(), hurry: c.Hurry, screen: screen, out: out}
+	run := session{cmd: cmd, id: id, started: c.Started, stopping: c.Stopping, grace: c.patience(), hurry: c.Hurry, screen: screen, out: out}
 	if c.Guard != nil {
 		cmd.Path, cmd.Err = c.Guard.Path, nil
 		state := ""
@@ -146,8 +146,10 @@ type session struct {
 	// guards is the guard's end of it, which only the guard may have: a write fails when the guard has ended.
 	guards  *os.File
 	started func(pid int)
-	grace   time.Duration
-	hurry   <-chan struct{}
+	// stopping, if set, is called before the program is ended.
+	stopping func()
+	grace    time.Duration
+	hurry    <-chan struct{}
 	// screen, if there is one, is the terminal of the program, whose output goes to out.
 	screen *terminal.Terminal
 	out    io.Writer
@@ -199,6 +201,9 @@ func (s session) do(ctx context.Context, interrupt context.CancelCauseFunc) (sto
 	stop := context.AfterFunc(ctx, func() {
 		defer close(swept)
 		early.Store(true)
+		if s.stopping != nil {
+			s.stopping()
+		}
 		s.end(ctx, g, ended)
 	})
 	err = s.cmd.Wait()

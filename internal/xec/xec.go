@@ -95,6 +95,8 @@ type Command struct {
 	// Started, if set, is called by [Stream] with the number of the process that it
 	// started: the guard's, if there is one.
 	Started func(pid int)
+	// Stopping, if set, is called by [Stream] before it asks the program to end.
+	Stopping func()
 }
 
 // Result is the output of a program.
@@ -151,7 +153,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 			Program: c.Name,
 			Code:    exit.ExitCode(),
 			State:   exit.String(),
-			Stderr:  excerpt(res.Stderr),
+			Stderr:  excerpt(&stderr),
 		}
 	default:
 		return res, fmt.Errorf("run %s: %w", c.Name, err)

@@ -237,7 +237,7 @@ func TestRunExitError(t *testing.T) {
 	if !ok || exit.Code != 3 || exit.Stderr != "first\nsecond" {
 		t.Fatalf("error is %#v, want status 3 with the two lines", err)
 	}
-	if !strings.Contains(err.Error(), "exit status 3: first\nsecond") {
+	if !strings.Contains(err.Error(), "exit status 3: \"first second\"") {
 		t.Errorf("message %q does not say why", err)
 	}
 
@@ -257,6 +257,21 @@ func TestRunBoundsErrors(t *testing.T) {
 	res, err := xec.Run(t.Context(), c)
 	if err != nil || res.Truncated || len(res.Stderr) != limit {
 		t.Errorf("kept %d bytes of errors, truncated %v, %v; want %d", len(res.Stderr), res.Truncated, err, limit)
+	}
+}
+
+// A cut within a line leaves a mark.
+func TestRunExcerptIsMarked(t *testing.T) {
+	t.Parallel()
+	for written, want := range map[string]string{
+		strings.Repeat("x", 2000):                                 "…" + strings.Repeat("x", 1021),
+		strings.Repeat("x", 2000) + "\n" + strings.Repeat("y", 9): strings.Repeat("y", 9),
+		strings.Repeat("x", 70_000):                               "…" + strings.Repeat("x", 1018) + "…",
+	} {
+		_, err := xec.Run(t.Context(), self(t, "exit", "3", written))
+		if exit, ok := errors.AsType[*xec.ExitError](err); !ok || exit.Stderr != want {
+			t.Errorf("%d bytes: %v, want %q", len(written), err, want)
+		}
 	}
 }
 

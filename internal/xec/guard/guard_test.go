@@ -270,7 +270,9 @@ func TestStopped(t *testing.T) {
 func TestGrace(t *testing.T) {
 	t.Parallel()
 	const (
-		slow  = `trap 'echo INT; sleep 0.4; echo cleaned; exit' INT; sleep 300 & echo ready; wait; wait`
+		slow = `trap 'echo INT; sleep 0.4; echo cleaned; exit' INT; sleep 300 & echo ready; wait; wait`
+		// Like just when it is asked while it starts a recipe: it expects that the recipe was asked, too.
+		early = `go=; trap 'go=1' INT; echo ready; while [ -z "$go" ]; do :; done; sleep 300; echo ended`
 		never = `trap 'echo INT' INT; trap 'echo TERM' TERM; exec 2>/dev/null; echo ready; while :; do sleep 0.1; done`
 	)
 	cancels := func(_ int, cancel, _ func()) { cancel() }
@@ -280,10 +282,11 @@ func TestGrace(t *testing.T) {
 		grace, timeout time.Duration
 		stop           func(outer int, cancel, hurry func())
 	}{
-		"canceled":      {slow, "ready INT cleaned", time.Minute, 0, cancels},
-		"guard asked":   {slow, "ready INT cleaned", time.Minute, 0, asks},
-		"time limit":    {slow, "ready INT cleaned", time.Minute, 500 * time.Millisecond, func(int, func(), func()) {}},
-		"grace is over": {never, "ready INT TERM", 300 * time.Millisecond, 0, cancels},
+		"canceled":                     {slow, "ready INT cleaned", time.Minute, 0, cancels},
+		"guard asked":                  {slow, "ready INT cleaned", time.Minute, 0, asks},
+		"time limit":                   {slow, "ready INT cleaned", time.Minute, 500 * time.Millisecond, func(int, func(), func()) {}},
+		"grace is over":                {never, "ready INT TERM", 300 * time.Millisecond, 0, cancels},
+		"asked before a recipe starts": {early, "ready ended", time.Minute, 0, cancels},
 		"hurry": {never, "ready INT", time.Minute, 0, func(_ int, cancel, hurry func()) {
 			cancel()
 			time.Sleep(300 * time.Millisecond)

@@ -23,6 +23,8 @@ const (
 	// patience is how long a guard continues to kill processes that do not end, because they are
 	// another user's or wait for a device.
 	patience = 5 * time.Second
+	// lateTime is when a recipe is asked that the program started while it was asked itself.
+	lateTime = 100 * time.Millisecond
 	// cannotRun is the exit code if the program cannot be started, as shells have it.
 	cannotRun = 126
 	// cannotEnd is the exit code if the program does not end when it is killed.
@@ -35,6 +37,7 @@ type guard struct {
 	grace  time.Duration
 	screen string           // the settings of the person's terminal; "" if the program has none
 	asked  bool             // the program was asked to end
+	late   <-chan time.Time // when what it started meanwhile is asked, too; nil if it had started all
 	limit  <-chan time.Time // the end of its grace
 	status syscall.WaitStatus
 	ended  bool     // the child has ended
@@ -89,6 +92,13 @@ func run(level string, grace time.Duration, screen, path string, argv []string) 
 			}
 		case <-stop:
 			g.ask(xec.AskProgram)
+		case <-g.late:
+			for _, p := range family.Descendants(os.Getpid()) {
+				if p.Pid != g.child {
+					_ = p.Signal(syscall.SIGINT)
+				}
+				_ = p.Release()
+			}
 		case <-g.limit:
 			g.asked = false // what ignores SIGINT gets SIGTERM
 			g.end()
@@ -149,7 +159,7 @@ func (g *guard) start(path string, argv []string) (int, error) {
 		how.Setctty, how.Ctty = true, 0
 		return fork(path, argv, os.Stdout, how)
 	}
-	null, err := os.Open(os.DevNull)
+	null, err := os.Open(os.DevNull) //nolint:forbidigo // it never waits
 	if err != nil {
 		return 0, err
 	}
@@ -195,8 +205,9 @@ func (g *guard) ask(how byte) {
 	case g.pipe != nil:
 		_, _ = g.pipe.Write([]byte{how})
 	default:
-		if how == xec.AskProgram {
-			g.signal(syscall.SIGINT)
+		// A program without processes may be about to start one, which it expects to be asked like itself.
+		if how == xec.AskProgram && g.signal(syscall.SIGINT) == 1 {
+			g.late = time.After(lateTime)
 		}
 		g.limit = time.After(g.grace)
 	}
@@ -233,14 +244,16 @@ func (g *guard) kill() {
 // gone reports whether nothing is left.
 func (g *guard) gone() bool { return g.alone && g.seen.gone() }
 
-// signal signals everything below this process.
-func (g *guard) signal(s syscall.Signal) {
+// signal signals everything below this process, and returns how many processes these are.
+func (g *guard) signal(s syscall.Signal) int {
 	g.seen.look()
-	for _, p := range family.Descendants(os.Getpid()) {
+	below := family.Descendants(os.Getpid())
+	for _, p := range below {
 		_ = p.Signal(s)
 		_ = p.Release()
 	}
 	g.seen.signal(s)
+	return len(below)
 }
 
 // await reaps until done, at most for a time, and reports whether it is done.
