@@ -172,6 +172,7 @@ func TestLogs(t *testing.T) {
 		"a cut header":   {"false", frame(1, "one\n") + "\x01\x00", "one"},
 		"a huge length":  {"false", "\x01\x00\x00\x00\xff\xff\xff\xffone", "one"},
 		"a terminal":     {"true", "one\ntwo\n", "one\ntwo"},
+		"too long":       {"true", strings.Repeat("a", 70_000), strings.Repeat("a", 64<<10) + "…"},
 		"nothing at all": {"false", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

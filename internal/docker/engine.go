@@ -217,10 +217,14 @@ func (e *engine) logs(ctx context.Context, id string, n int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if one.Config != nil && one.Config.Tty {
-		return string(data), nil
+	text := string(data)
+	if one.Config == nil || !one.Config.Tty {
+		text = unframe(data)
 	}
-	return unframe(data), nil
+	if len(data) == maxLog {
+		text += "…"
+	}
+	return text, nil
 }
 
 // unframe returns the text of a log in which standard output and standard error are

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/jsonfile"
 )
 
@@ -200,7 +201,7 @@ func (p problem) detail(resp *http.Response, body []byte) string {
 		case isWebPage(resp, body):
 			return webPage
 		case strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain"):
-			add(string(body))
+			add(cleantext.Head(string(body), maxErrorBody-1))
 		}
 	}
 	if len(parts) == 0 {

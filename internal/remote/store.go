@@ -167,7 +167,7 @@ func (s *store) account(n int64) {
 
 // prune drops expired answers, then the oldest until the rest fits.
 func (s *store) prune() {
-	entries, err := os.ReadDir(s.dir)
+	entries, err := regular.ReadDir(s.dir)
 	if err != nil {
 		return
 	}

@@ -231,7 +231,7 @@ func (l *Reader) readLog(ctx context.Context, at *url.URL, span string) (*http.R
 }
 
 // lastBytes reads to the end and returns the last n bytes; if there are more, it omits the
-// incomplete first line.
+// incomplete first line, or marks it if there is no other.
 func lastBytes(r io.Reader, n int) ([]byte, error) {
 	var kept []byte
 	chunk := make([]byte, n)
@@ -252,6 +252,8 @@ func lastBytes(r io.Reader, n int) ([]byte, error) {
 	if cut || len(kept) == n {
 		if _, rest, ok := bytes.Cut(kept, []byte("\n")); ok {
 			kept = rest
+		} else {
+			kept = append([]byte("…"), kept...) // a part of a secret is recognized next to it
 		}
 	}
 	return kept, nil

@@ -25,7 +25,8 @@ func (r Repo) String() string { return r.Owner + "/" + r.Name }
 
 // RemoteError explains why a remote's URL names no GitHub repository.
 type RemoteError struct {
-	// URL is the remote's, without credentials, query, and fragment.
+	// URL is the remote's, without credentials, query, and fragment, and without the path at a host that is not
+	// GitHub's.
 	URL    string
 	Reason string
 }
@@ -41,7 +42,7 @@ func (e *RemoteError) Error() string {
 func ParseRemote(remoteURL string, known func(host string) bool) (Repo, error) {
 	remoteURL = strings.TrimSpace(remoteURL)
 	fail := func(reason string) (Repo, error) {
-		return Repo{}, &RemoteError{URL: redact(remoteURL), Reason: reason}
+		return Repo{}, &RemoteError{URL: redact(remoteURL, known), Reason: reason}
 	}
 	scheme, host, path, ok := splitRemote(remoteURL)
 	if !ok {
@@ -69,7 +70,7 @@ func ParseRemote(remoteURL string, known func(host string) bool) (Repo, error) {
 func ParseFullName(s string) (owner, name string, err error) {
 	owner, name, _ = strings.Cut(s, "/")
 	if !validName(owner) || !validName(name) {
-		return "", "", fmt.Errorf("parse repository %q: use owner/name", redact(s))
+		return "", "", fmt.Errorf("parse repository %q: use owner/name", redact(s, nil))
 	}
 	return owner, name, nil
 }
@@ -185,15 +186,15 @@ func validHost(host string) bool {
 const hidden = "…"
 
 // redact returns the parts of a remote's URL that cannot be secret: the scheme, a host, a port that
-// is a number, and the path after it. Of an address in an unknown form, where a secret could be
-// anywhere, it shows at most the scheme.
-func redact(s string) string {
+// is a number, and the path after it if the host is GitHub's. The path at another host can be a token.
+// Of an address in an unknown form, where a secret could be anywhere, it shows at most the scheme.
+func redact(s string, known func(host string) bool) string {
 	scheme, rest, isURL := cutScheme(s)
 	if !isURL {
 		if transport, _, ok := strings.Cut(s, "::"); ok && validName(transport) {
 			return transport + "::" + hidden
 		}
-		return redactPlain(s)
+		return redactPlain(s, known)
 	}
 	end := strings.IndexAny(rest, "/?#")
 	if end < 0 {
@@ -214,28 +215,52 @@ func redact(s string) string {
 	if !validHost(host) || hasPort && strings.Trim(port, "0123456789") != "" || !plainPath(path) {
 		return scheme + "://" + hidden
 	}
+	if !isGitHub(host, strings.Contains(scheme, "ssh"), known) && strings.Trim(path, "/") != "" {
+		path = "/" + hidden
+	}
 	return scheme + "://" + user + authority + path
 }
 
-// redactPlain redacts a remote that is not a URL: an scp-like address, a name, or a path.
-func redactPlain(s string) string {
+// redactPlain redacts a remote that is not a URL: an scp-like address, a name, or a path. A path to another machine
+// is one at another host.
+func redactPlain(s string, known func(host string) bool) string {
+	const separators = `/\`
+	if len(s) > 2 && strings.ContainsRune(separators, rune(s[0])) && strings.ContainsRune(separators, rune(s[1])) {
+		end := strings.IndexAny(s[2:], separators)
+		switch {
+		case end < 0 && validHost(s[2:]):
+			return s
+		case end < 0 || !validHost(s[2:2+end]):
+			return hidden
+		}
+		return s[:2+end+1] + hidden
+	}
 	user, rest, ok := strings.Cut(s, "@")
 	if !ok {
 		user, rest = "", s
 	}
-	host, path, _ := strings.Cut(rest, ":")
+	host, path, scp := strings.Cut(rest, ":")
 	if !plainPath(host) || !plainPath(path) {
 		return hidden
 	}
+	if scp && len(host) > 1 && !isGitHub(host, true, known) { // a letter is a drive of Windows
+		rest = host + ":" + hidden
+	}
 	if user == "git" {
-		return s
+		return "git@" + rest
 	}
 	return rest
 }
 
+// isGitHub reports whether a host, in any case, is a GitHub server.
+func isGitHub(host string, ssh bool, known func(string) bool) bool {
+	_, ok := canonicalHost(strings.ToLower(host), ssh, known)
+	return ok
+}
+
 // plainPath reports whether s can be shown: it contains nothing that begins or hides a login.
 func plainPath(s string) bool {
-	return !strings.ContainsAny(s, "@%:?# ")
+	return !strings.ContainsAny(s, "@%:?#;= ")
 }
 
 // RemoteLogin returns the login and the password in the URL of a remote, even if it is malformed: a
@@ -289,7 +314,7 @@ func APIBase(host, override string) (*url.URL, error) {
 	case isDataResidency(host):
 		u.Host, u.Path = "api."+host, ""
 	case !validHost(host):
-		return nil, fmt.Errorf("find API of host %q: not a host name", redact(host))
+		return nil, fmt.Errorf("find API of host %q: not a host name", redact(host, nil))
 	}
 	return u, nil
 }
@@ -297,10 +322,10 @@ func APIBase(host, override string) (*url.URL, error) {
 func parseOverride(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("use API URL %q: it must be https://host[/path]", redact(s))
+		return nil, fmt.Errorf("use API URL %q: it must be https://host[/path]", redact(s, nil))
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
-		return nil, fmt.Errorf("use API URL %q: it must use https, or http on this machine", redact(s))
+		return nil, fmt.Errorf("use API URL %q: it must use https, or http on this machine", redact(s, nil))
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	u.RawPath = ""

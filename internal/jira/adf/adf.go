@@ -34,12 +34,7 @@ const (
 )
 
 // nested returns the part of a text that is quoted or indented.
-func nested(text string) string {
-	if len(text) > maxNested {
-		text = strings.ToValidUTF8(text[:maxNested], "")
-	}
-	return text
-}
+func nested(text string) string { return cleantext.Head(text, maxNested) }
 
 // Markdown returns the Markdown of raw, the JSON value of a rich text field: a document, or null. A
 // JSON string (the wiki text of Jira's older API) is returned unchanged, but cleaned. Anything
