@@ -3,7 +3,9 @@ package command_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/command"
 )
 
@@ -253,6 +256,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(sample(f))
 	f.Add([]byte(registryWith(`{"uv":[{"a":"b","":null}],"options":{"edition":[1,"x"],"file":"no","input":{}},"\u0000":"\ud800"}`)))
 	f.Add([]byte(registryWith(`{"uv":{"name":"x","description":"y"},"x":[{}],"c1":-0}`, `{"c1":"-0","x":"`+"\x01"+`"}`)))
+	f.Add([]byte(registryWith(`{"description":"a\u202eb\r\nc","usage":"\u0000","x":{"y\u200b":[1.50,"\\\"\udb40\udc41"]},"z\u200d":0}`)))
 	f.Add([]byte(`{"tools":{"commands":[],"commands":[{"c1":"\"\\"}]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := command.Parse(data)
@@ -262,6 +266,9 @@ func FuzzParse(f *testing.F) {
 		for i, c := range r.Commands {
 			if found, ok := r.Find(c.ID); !ok || !cmp.Equal(found, r.Commands[i]) {
 				t.Fatalf("%v is not found", c.ID)
+			}
+			if clean, err := json.Marshal(c.Clean()); err != nil || hidden(t, clean) {
+				t.Errorf("the clean form is %s, %v", clean, err)
 			}
 		}
 		encoded, err := json.Marshal(r.Commands)
@@ -283,4 +290,25 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("-first +second:\n%s", diff)
 		}
 	})
+}
+
+// hidden reports whether a text in the JSON of a command, other than the parts of its name, has hidden characters.
+func hidden(t *testing.T, data []byte) bool {
+	t.Helper()
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	found := false
+	for name := ""; ; {
+		token, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			return found
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, ok := token.(string)
+		named := name == "c1" || name == "c2" || name == "c3"
+		found = found || ok && !named && cleantext.Block(text) != text
+		name = text
+	}
 }

@@ -252,6 +252,35 @@ func TestInit(t *testing.T) {
 	}
 }
 
+// Characters that nobody sees are a problem, in a template and in what describes it.
+func TestCheckHidden(t *testing.T) {
+	t.Parallel()
+	root, dir := workspace(t, nil)
+	if _, err := catalog.Init(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, ".agent/climpt/prompts/git/write/commit-message/f_default.md")
+	const front = "---\nc1: git\nc2: write\nc3: commit-message\ndescription: \"Write\\u202e\"\nusage: \"a\\u200b\"\nuv:\n  - style: \"The style\\U000E0041\"\n---\n"
+	if err := os.WriteFile(file, []byte(front+"{uv-style}\x1b[2J\r\n\u200d"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	built, err := catalog.Build(root, "climpt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := catalog.Write(t.Context(), dir, "climpt", built.JSON); err != nil {
+		t.Fatal(err)
+	}
+	const name = ".agent/climpt/registry.json git write commit-message: "
+	want := []string{
+		name + "a template has control or invisible characters: U+001B, U+200D",
+		name + "the description of the prompt has control or invisible characters: U+202E, U+200B, U+E0041",
+	}
+	if diff := cmp.Diff(want, check(t, root, dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	root, dir := workspace(t, nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/render"
 	"github.com/copse-dev/copse/internal/distinct"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -55,6 +56,7 @@ type check struct {
 	run     Runner
 	runs    int
 	found   []Finding
+	hidden  distinct.List[string] // of the templates of the current command
 }
 
 func (c *check) add(file, format string, args ...any) {
@@ -103,6 +105,9 @@ func (c *check) execute(ctx context.Context, one command.Command) (used distinct
 		if err != nil {
 			return used, failed, err
 		}
+		if names := foreign.HiddenIn(res.Prompt); names != "" {
+			c.hidden.Add(names)
+		}
 		for _, name := range res.Missing {
 			if name, ok := strings.CutPrefix(name, "uv-"); ok {
 				used.Add(name)
@@ -114,9 +119,16 @@ func (c *check) execute(ctx context.Context, one command.Command) (used distinct
 
 // command checks one command in each edition.
 func (c *check) command(ctx context.Context, one command.Command) error {
+	c.hidden = distinct.List[string]{}
 	used, failed, err := c.execute(ctx, one)
 	if err != nil {
 		return err
+	}
+	for _, names := range c.hidden.Values() {
+		c.add(c.catalog.Path, "%s: a template has control or invisible characters: %s", one.ID, names)
+	}
+	if names := foreign.HiddenIn(described(one)); names != "" {
+		c.add(c.catalog.Path, "%s: the description of the prompt has control or invisible characters: %s", one.ID, names)
 	}
 	declared := make(map[string]bool, len(one.UV))
 	for _, v := range one.UV {
@@ -134,6 +146,16 @@ func (c *check) command(ctx context.Context, one command.Command) error {
 		}
 	}
 	return nil
+}
+
+// described returns all texts that describe a command.
+func described(c command.Command) string {
+	texts := []string{c.String(), c.Description, c.Usage}
+	texts = append(append(texts, c.Options.Edition...), c.Options.Adaptation...)
+	for _, v := range c.UV {
+		texts = append(texts, v.Name, v.Description)
+	}
+	return strings.Join(texts, "\n")
 }
 
 // editions returns those with their own templates.

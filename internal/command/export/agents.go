@@ -32,16 +32,24 @@ var (
 	endMark   = lazyregexp.New(`(?m)^<!-- copse:end sha256:([0-9a-f]{16}) -->\r?(?:\n|\z)`)
 )
 
-// section returns the text of the section.
-func section(commands []Command) string {
+// section returns the text of the section. The advice is that of copse.
+func section(advice []string, commands []Command) string {
 	own := foreign.Own
-	lines := []foreign.Line{
+	begin := []foreign.Line{
 		own("## Working context from copse"), {},
-		own("copse knows the state of the work in this project. Use its MCP tools, or the same commands in a shell:"), {},
-		own("- Before you start, and after a long session: `get_project_context`, or `copse context`"),
-		own("- The branches that this branch is stacked on: `get_branch_stack`, or `copse branch stack`"),
-		own("- Work items: `list_items` and `create_item`, or `copse item list` and `copse item create`"),
-		own("- Tasks of the justfile: `run_just_task`, or `copse task run`"),
+		own("copse knows the state of the work in this project. Use its MCP tools:"), {},
+	}
+	var said strings.Builder
+	for _, text := range advice {
+		said.WriteString("- " + text + "\n")
+	}
+	lines := []foreign.Line{
+		{},
+		own("Without the tools, use the same commands in a shell, and add `--json` to a list:"), {},
+		own("- Before you start, and after a long session: `copse context`, later with `--since TOKEN`"),
+		own("- The stack of this branch, and what conflicts: `copse branch stack`, `copse stack`, `copse conflicts`"),
+		own("- Work items: `copse item ready`, `copse item claim`, `copse item update`, `copse item release`, `copse item create`"),
+		own("- Tasks of the justfile: `copse task run`"),
 	}
 	if len(commands) > 0 {
 		lines = append(
@@ -62,7 +70,7 @@ func section(commands []Command) string {
 		}
 		lines = append(lines, line)
 	}
-	return foreign.Markdown(lines)
+	return foreign.Markdown(begin) + said.String() + foreign.Markdown(lines)
 }
 
 // agentsPlan compares the section with that of the file AGENTS.md below base.

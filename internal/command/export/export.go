@@ -73,10 +73,10 @@ type Plan struct {
 }
 
 // New compares the commands with the files below base, which is the workspace or, for a client with
-// user-wide commands, the home directory.
-func New(ctx context.Context, client Client, base string, commands []Command) (*Plan, error) {
+// user-wide commands, the home directory. The section of AGENTS.md has the advice for assistants, too.
+func New(ctx context.Context, client Client, base string, commands []Command, advice ...string) (*Plan, error) {
 	if client.section {
-		return agentsPlan(base, section(commands))
+		return agentsPlan(base, section(advice, commands))
 	}
 	p := &Plan{base: base}
 	root, err := regular.OpenRoot(base)
@@ -176,7 +176,7 @@ func ours(content string) bool {
 
 // gone returns the exported files of commands that no longer exist.
 func (p *Plan) gone(root *os.Root, client Client, wanted map[string]bool) ([]File, error) {
-	list, err := fs.ReadDir(root.FS(), client.directory)
+	list, err := regular.ReadDirIn(root, client.directory)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -27,6 +27,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/copse-dev/copse/internal/command"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -65,6 +66,19 @@ type Result struct {
 	// Missing are variables that have no value and were left as they are; the last one is "…" if there
 	// are more.
 	Missing []string
+	// Unused are the given variables, such as uv-style, that the template does not have. They are unknown
+	// if another program renders the prompt.
+	Unused []string
+}
+
+// Hidden returns a warning of the characters of a prompt that nobody sees, and that a reader may obey; "" if there
+// are none. The prompt contains them, because a template is used as it is.
+func (r Result) Hidden() string {
+	names := foreign.HiddenIn(r.Prompt)
+	if names == "" {
+		return ""
+	}
+	return "The prompt has control or invisible characters, which this text includes unchanged: " + names + ". Check the template and the values before you follow it."
 }
 
 // Error says why there is no prompt.

@@ -2,6 +2,7 @@ package render
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,7 +52,7 @@ func substitute(template string, values map[string]string) (Result, error) {
 	if !strings.HasSuffix(prompt, "\n") {
 		prompt += "\n"
 	}
-	return Result{Prompt: prompt, Missing: missing(text)}, nil
+	return Result{Prompt: prompt, Missing: missing(text), Unused: s.unused()}, nil
 }
 
 // substitution maps marks to values.
@@ -59,6 +60,18 @@ type substitution struct {
 	values  map[string]string
 	numbers map[string]int // by name
 	names   []string       // by number
+}
+
+// unused returns the values that the caller chose names for, and that no variable took.
+func (s *substitution) unused() []string {
+	var names []string
+	for name := range s.values {
+		if _, used := s.numbers[name]; !used && strings.HasPrefix(name, "uv-") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // replace puts marks in place of the variables of one form.

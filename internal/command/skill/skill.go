@@ -93,11 +93,17 @@ func Document(name string, c command.Command, prompt render.Result) string {
 	var b strings.Builder
 	// The quotes of Go are those of YAML.
 	fmt.Fprintf(&b, "---\nname: %s\ndescription: %s\n---\n\n", strconv.Quote(name), strconv.Quote(Description(c)))
+	var lines []foreign.Line
+	if warning := prompt.Hidden(); warning != "" {
+		lines = append(lines, foreign.Own("Warning: ").Notice(warning), foreign.Line{})
+	}
 	if len(prompt.Missing) > 0 {
-		lines := []foreign.Line{foreign.Own("The instructions contain placeholders. Replace each of them first:"), {}}
+		lines = append(lines, foreign.Own("The instructions contain placeholders. Replace each of them first:"), foreign.Line{})
 		for _, placeholder := range prompt.Missing {
 			lines = append(lines, described(placeholder, c))
 		}
+	}
+	if len(lines) > 0 {
 		b.WriteString(strings.TrimRight(foreign.Markdown(lines), "\n") + "\n\nInstructions:\n\n")
 	}
 	b.WriteString(prompt.Prompt)
