@@ -214,7 +214,7 @@ func budgets(ctx context.Context, work string, floor, copse []string, o options,
 func start(ctx context.Context, dir string, floor, copse []string, rounds int) ([]report.Row, error) {
 	var first, list [2][]time.Duration
 	var memory [2]float64
-	for range rounds {
+	for round := range rounds {
 		for i, argv := range [][]string{floor, copse} {
 			s, err := stdio.Spawn(ctx, dir, argv...)
 			if err != nil {
@@ -226,7 +226,10 @@ func start(ctx context.Context, dir string, floor, copse []string, rounds int) (
 				return nil, err
 			}
 			list[i] = append(list[i], s.FirstAnswer+time.Since(begin))
-			memory[i] = max(memory[i], s.Memory())
+			if round < 3 {
+				time.Sleep(measure.Settle) // it is idle then
+				memory[i] = max(memory[i], s.Memory())
+			}
 			if err := s.Stop(); err != nil {
 				return nil, err
 			}

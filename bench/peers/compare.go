@@ -83,7 +83,7 @@ type contender struct {
 // starting measures what a client waits and pays for before the first question.
 func (c *comparison) starting(dir string) (report.Table, error) {
 	t := report.Table{
-		Name: "start", Title: "Start", Note: "The time from the start of the process to the answer to `initialize`, the cost of `tools/list` for a model, and the memory after both.",
+		Name: "start", Title: "Start", Note: "The time from the start of the process to the answer to `initialize`, the cost of `tools/list` for a model, and the memory four seconds after both.",
 		Columns: []string{"first answer, ms (median)", "p99", "tools", "tools/list, bytes", "tokens, about", "idle memory, MiB"}, Log: true,
 	}
 	type state struct {
@@ -133,6 +133,7 @@ func upFront(s *stdio.Server) ([]float64, error) {
 		return nil, err
 	}
 	n := float64(len(list))
+	time.Sleep(measure.Settle) // the server is idle then
 	return []float64{float64(strings.Count(string(list), `"inputSchema"`)), n, n / bytesPerToken, s.Memory()}, nil
 }
 

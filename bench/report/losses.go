@@ -38,7 +38,6 @@ var reasons = map[[3]string]string{
 	{"answers", "search the work items", "bytes"}:                       "copse shows eleven facts about an item and the text around the match, and the other server shows three facts; compare the bytes for each fact.",
 	{"answers", "search the work items", "bytes for each fact"}:         "The text around each match is longer than an ID, a title, or a status.",
 	{"start", "", "first answer, ms (median)"}:                          "The protocol library takes two thirds of the time, as the one-tool server shows; the rest is spent on loading a larger executable and initializing its packages.",
-	{"start", "", "idle memory, MiB"}:                                   "About 3 MiB are copse's own data, as in the smallest of the others. The rest are pages of the executable, which all copse processes share.",
 	{"calls", "list ten branches", "ms (median)"}:                       "The protocol library alone takes longer for as many bytes, as the one-tool server shows. copse also checks whether the records of other stack tools have changed.",
 	{"throughput", "list ten branches", "calls per second"}:             "The protocol library alone takes longer for as many bytes, as the one-tool server shows. copse also checks whether the records of other stack tools have changed.",
 	{"answers", "list ten branches", "bytes"}:                           "copse also lists the trunk, which the other server omits.",

@@ -7,12 +7,10 @@ import (
 
 // causes say why copse misses a budget, by the name of the row.
 var causes = map[string]string{
-	"get_current_branch":                                      "A call makes about a dozen system calls, which check whether HEAD, the branch, or the branch state has changed, so that an answer is never stale. Without a state, it also checks the directories in which other stack tools keep their records.",
-	"get_branch_stack":                                        "A call makes the same system calls as get_current_branch, and one more for each branch of the stack.",
-	"execute":                                                 "A call makes 19 system calls, which check whether the registry, the configuration, or the template has changed and whether a link points outside the workspace.",
-	"list_directory":                                          "A call opens each directory on the path without following links, and checks what git ignores.",
-	"idle memory after tools/list":                            "About 3 MiB are copse's own data; the one-tool server has 1.8 MiB. The rest are pages of the executable, which all copse processes share: the start reads about 290 places of its code and constants, mostly to initialize packages, and the system maps at least 64 KiB around each.",
-	"memory after calls, small repository":                    "About 5 MiB are copse's own data. The rest are pages of the executable, which all copse processes share, as after the start.",
+	"get_current_branch": "A call makes about a dozen system calls, which check whether HEAD, the branch, or the branch state has changed, so that an answer is never stale. Without a state, it also checks the directories in which other stack tools keep their records.",
+	"get_branch_stack":   "A call makes the same system calls as get_current_branch, and one more for each branch of the stack.",
+	"execute":            "A call makes 19 system calls, which check whether the registry, the configuration, or the template has changed and whether a link points outside the workspace.",
+	"list_directory":     "A call opens each directory on the path without following links, and checks what git ignores.",
 	"10,000 branches: get_branch_tree, first call":            "Git keeps each branch of this repository in a file: opening and reading 10,000 files takes more than a third of the time, and the branch state takes a sixth.",
 	"10,000 branches: get_branch_tree, warm":                  "Each call checks 41 directories of branches, compares 10,000 names with those of the last call, and cuts the tree to the size of an answer.",
 	"100,000 files: get_project_context":                      "git status takes nearly all of the time: it compares 100,000 files with the index.",
