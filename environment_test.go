@@ -54,10 +54,12 @@ var environment = []struct {
 	}},
 	{"Git", []variable{
 		{names("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"), "as for git", "git's own", "The configuration of git. The names of the last two end in a number."},
+		{names("GIT_CONFIG_PARAMETERS"), "as git sets it", "none", "The settings that git passes to programs. copse does not use them, and removes their logins from its output."},
 		{names("GIT_CEILING_DIRECTORIES"), "directories", "none", "Directories above which copse does not search for a repository."},
 		{names("SUDO_UID"), "a number", "none", "The account that called sudo, whose repositories root accepts, as in git."},
 		{names("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"), "name, email address", "`user.name` and `user.email`", "The author of commits to the branch of a shared store."},
 		{names("GIT_SSH_COMMAND", "SSH_AUTH_SOCK", "GIT_ASKPASS"), "as for git", "none", "How git reaches the remote of a shared store."},
+		{names("SSHPASS"), "password", "none", "The password for `sshpass -e` in `GIT_SSH_COMMAND`. copse only removes it from its output."},
 	}},
 	{"Files of copse", []variable{
 		{names("HOME", "USERPROFILE"), "directory", "features that need files fail", "Your home directory; on Windows `USERPROFILE`, and for git `HOMEDRIVE` with `HOMEPATH`."},
@@ -91,7 +93,7 @@ func environmentReference() []byte {
 	b.WriteString(`
 ## Environment variables
 
-copse passes no token, password, or login in an address of this table to recipes that an assistant starts, unless ` + "`tasks.pass_credentials`" + ` is set.
+copse passes no token, password, or login in an address or a command of this table to recipes that an assistant starts, unless ` + "`tasks.pass_credentials`" + ` is set.
 `)
 	for _, group := range environment {
 		fmt.Fprintf(&b, "\n### %s\n\n| variable | value | without it | effect |\n|---|---|---|---|\n", group.title)

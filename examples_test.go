@@ -265,7 +265,7 @@ func (s *shell) exec(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 		}
 		here := interp.HandlerCtx(ctx)
 		env := app.Env{
-			Stdin: here.Stdin, Stdout: here.Stdout, Stderr: here.Stderr, Dir: here.Dir, GOOS: runtime.GOOS, Now: s.world.now,
+			Stdin: here.Stdin, Stdout: here.Stdout, Stderr: here.Stderr, Dir: here.Dir, GOOS: runtime.GOOS, Now: s.world.now, Patience: patience,
 			Executable: filepath.Join(s.world.home, "bin", args[0]),
 		}
 		env.Self = env.Executable

@@ -35,10 +35,17 @@ var programs = map[string]func(context.Context, app.Env) int{
 	"twig-mcp": twigmcp.Run,
 }
 
+// patience makes an answer on a machine that runs many tests at once as complete as on an idle one.
+const patience = 30
+
 func TestMain(m *testing.M) {
 	commands := make(map[string]func())
 	for name, run := range programs {
-		commands[name] = func() { os.Exit(app.Main(run)) }
+		patiently := func(ctx context.Context, env app.Env) int {
+			env.Patience = patience
+			return run(ctx, env)
+		}
+		commands[name] = func() { os.Exit(app.Main(patiently)) }
 	}
 	commands[guard.Name] = guard.Main
 	testscript.Main(withServices{m}, commands)
@@ -218,7 +225,7 @@ func hold(ts *testscript.TestScript, args []string, serve server) {
 	fromServer, out := io.Pipe()
 	env := app.Env{
 		Args: args[2:], Stdin: in, Stdout: out, Stderr: &stderr,
-		Dir: ts.MkAbs("."), GOOS: runtime.GOOS, Now: time.Now,
+		Dir: ts.MkAbs("."), GOOS: runtime.GOOS, Now: time.Now, Patience: patience,
 	}
 	env.Hostname, _ = os.Hostname() // as for the programs that a script starts
 	for _, k := range inherited {

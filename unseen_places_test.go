@@ -72,7 +72,9 @@ var unaskedPlaces = map[string]string{
 		git/discovery isSafe
 		git/discovery ownedByAccount
 		git/discovery sameFile
+		git/operation has
 		git/sidebranch Open
+		idle unmapExecutable
 		item/claim removed
 		item/numbers ready
 		lockedstore MakeDir
@@ -106,12 +108,12 @@ var unaskedPlaces = map[string]string{
 		git Boundary
 		git/gitconfig Read
 		git/gitconfig SystemFile
+		git/checkout noLink
 		git/hazard borrowed
 		git/hazard inside
 		git/hazard judge
+		git/hazard leaves
 		git/hazard link
-		git/hazard look
-		git/hazard own
 		git/refstore readFound
 		git/sidebranch other
 		git/trial commit
@@ -124,20 +126,20 @@ var unaskedPlaces = map[string]string{
 		lockedstore open
 		lockedstore replace
 		project find
-		project gitDirectory
+		project inGit
+		project isGits
 		recipe/justsource candidates
 		recipe/justsource regular
 		regular OpenDir
 		regular OpenRoot
 		regular OpenRootIn
-		regular ReadDir
-		rooted isGit
+		regular OpenDirAt
+		rooted IsGit
 		wiring/full session
 		workflow/cliententries Exposed
 		workflow/cliententries Tighten
 	`,
 	"it resolves a path for a comparison; an unseen one stays as it is": `
-		git/discovery SubmoduleDir
 		git/discovery aliasOf
 		git/discovery ceiling
 		rooted newRoot
@@ -150,7 +152,6 @@ var unaskedPlaces = map[string]string{
 	`,
 	"a record of another tool, or of an operation of git that is under way, that is damaged or being written counts as none": `
 		branch/source/ghstack Files
-		branch/source/graphite trunks
 		branch/source/reflog eachLine
 		branch/source/reflog exists
 		branch/source/reflog isTag
@@ -165,7 +166,7 @@ var unaskedPlaces = map[string]string{
 		item/gitmerge Rewritten
 		item/gitmerge readTrees
 		item/gitmerge rebaseDir
-		workflow/conflicts attributes
+		git/trial AttributesOf
 	`,
 	"the check of the store, or its list of problems, names what cannot be read": `
 		item/itemdir SizeOf
@@ -188,8 +189,6 @@ var unaskedPlaces = map[string]string{
 		command/render variables
 	`,
 	"these are files of the kernel about processes and connections, and tokens that nobody can use unread": `
-		loopback listeners
-		loopback ownerInTables
 		wiring following
 		wiring tokens
 		xec/family Marked
@@ -204,7 +203,7 @@ var unaskedPlaces = map[string]string{
 		supervisor/control lost
 	`,
 	"a .git that cannot be read leads to no repository that copse uses": `
-		git/gitlink Repository
+		git/gitlink named
 	`,
 	"the owner of a new file is that of its directory, if that can be seen": `
 		lockedstore prepare

@@ -73,6 +73,9 @@ type Env struct {
 	Ready func()
 	// Linger sets how long the program may take to return after the first signal. Nil: nobody waits.
 	Linger func(time.Duration)
+	// Patience multiplies how long an answer waits for what it can leave out; 0 is 1. Tests are patient, so that
+	// a busy machine does not change what they see.
+	Patience int
 	// Secrets are the texts that Execute removes from Stdout and Stderr. Code that finds a login
 	// adds its secret. Nil removes nothing.
 	Secrets *secret.Set
@@ -209,7 +212,7 @@ func Main(run func(context.Context, Env) int) int {
 		GOOS:   runtime.GOOS,
 		Now:    time.Now,
 	}
-	env.Inherit(hostenv.Resolved(os.Environ()))
+	env.Inherit(hostenv.Resolve(os.Environ(), func(name string) { _ = os.Unsetenv(name) }))
 	// Without a path, commands that print it report that.
 	env.Executable, _ = os.Executable()
 	env.Hostname, _ = os.Hostname()
@@ -250,8 +253,9 @@ func Main(run func(context.Context, Env) int) int {
 		return code
 	case <-listening.ctx.Done():
 	}
+	// From here on, a signal has its usual effect. The next one can follow as soon as the first takes effect.
+	listening.stop()
 	end(context.Cause(listening.ctx))
-	listening.stop() // from here on a signal has its usual effect
 	select {
 	case code := <-done:
 		return code

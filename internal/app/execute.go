@@ -11,6 +11,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/foreign"
+	"github.com/copse-dev/copse/internal/secret"
 )
 
 // UsageError is an error in a command line. It ends the program with Usage.
@@ -50,7 +51,7 @@ func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int
 	if env.Ready != nil && !ServesClient(env.Args) {
 		env.Ready()
 	}
-	ran, err := cmd.ExecuteContextC(ctx)
+	ran, err := cmd.ExecuteContextC(secret.With(ctx, env.Secrets))
 	if err == nil {
 		return OK
 	}

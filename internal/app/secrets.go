@@ -1,9 +1,12 @@
 package app
 
 import (
+	"strings"
+
 	"github.com/copse-dev/copse/internal/credential"
 	"github.com/copse-dev/copse/internal/netrc"
 	"github.com/copse-dev/copse/internal/secret"
+	"github.com/copse-dev/copse/internal/secret/setting"
 )
 
 // guarded returns an environment whose Stdout and Stderr omit its own secrets and those that are
@@ -16,10 +19,13 @@ func (e Env) guarded() (_ Env, flush func()) {
 		e.Secrets.Add(e.Getenv(name))
 	}
 	e.Secrets.AddLogin(e.Getenv("JIRA_EMAIL"), e.Getenv("JIRA_TOKEN"))
-	for _, name := range credential.Addresses() {
-		if address := e.Getenv(name); address != "" {
+	for _, kv := range e.Environ {
+		if name, address, _ := strings.Cut(kv, "="); credential.Address(name) && address != "" {
 			secret.InURL(address, e.Secrets.AddLogin)
 		}
+	}
+	for _, name := range credential.Commands() {
+		setting.In(name, e.Getenv(name), secret.InURL, e.Secrets.AddLogin)
 	}
 	out, errs := e.Secrets.Writer(e.Stdout), e.Secrets.Writer(e.Stderr)
 	e.Stdout, e.Stderr = out, errs

@@ -43,7 +43,7 @@ func TestFollowFromANewerPage(t *testing.T) {
 	v := &list{}
 	v.rows.Store(1)
 	changed := make(chan func(Source), 1)
-	b := New(markup.NewKit(markup.Options{Now: time.Now, Redact: func(text string) string { return text }}), Options{
+	b := New(markup.NewKit(markup.Options{Now: time.Now}), Options{
 		Views: []View{v}, Now: time.Now, Logger: slog.New(slog.DiscardHandler), Summary: func(context.Context) Summary { return Summary{Name: "n"} },
 		Watch: func(ctx context.Context, ready func(), call func(Source)) {
 			changed <- call
@@ -117,7 +117,7 @@ func TestMovedWhileOpen(t *testing.T) {
 	t.Parallel()
 	v := &list{}
 	var moved atomic.Bool
-	b := New(markup.NewKit(markup.Options{Now: time.Now, Redact: func(text string) string { return text }}), Options{
+	b := New(markup.NewKit(markup.Options{Now: time.Now}), Options{
 		Views: []View{v}, Now: time.Now, Logger: slog.New(slog.DiscardHandler),
 		Moved: func() error {
 			if moved.Load() {

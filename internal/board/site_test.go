@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/entry"
 	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/secret"
 )
 
 // hostile is text that does everything that text of strangers must not do.
@@ -83,12 +84,14 @@ func newStand(t *testing.T) *stand {
 func standAt(t *testing.T, host string) *stand {
 	t.Helper()
 	s := &stand{t: t, now: time.Now()}
+	secrets := secret.New(nil)
+	secrets.Add(known)
 	clock := func() time.Time { return s.now }
 	s.site = board.NewSite("PLACEHOLDER", board.SiteOptions{
 		Now: clock, Key: func(context.Context) (string, error) { return "secret", nil },
 		Own: func(r *http.Request) bool { return r.Header.Get(stranger) == "" }, Host: host,
 		Open: func(_ context.Context, _ string, p markup.Placeholder) (*board.Board, error) {
-			kit := markup.NewKit(markup.Options{Now: clock, Field: entry.TokenField, Token: p, Redact: func(text string) string { return strings.ReplaceAll(text, known, "[redacted]") }})
+			kit := markup.NewKit(markup.Options{Now: clock, Field: entry.TokenField, Token: p, Secrets: secrets})
 			s.view = &view{kit: kit}
 			return board.New(kit, board.Options{
 				Views: []board.View{s.view}, Now: clock, Logger: slog.New(slog.DiscardHandler),

@@ -39,7 +39,7 @@ func (c Client) Aside(text []byte, name string, s Server) (members map[string]an
 // serverOf returns what the members of an entry say.
 func serverOf(members map[string]any) Server {
 	var e entry
-	if data, err := json.Marshal(members); err != nil || json.Unmarshal(data, &e) != nil {
+	if data, err := json.Marshal(members); err != nil || e.read(data) != nil {
 		return Server{}
 	}
 	return e.server()
@@ -69,7 +69,7 @@ func (c Client) withoutStart(members map[string]any, was Server) {
 		delete(members, "args")
 	}
 	if env, ok := members[c.envKey()].(map[string]any); ok {
-		references := c.filter.references()
+		references := c.filter.References()
 		maps.DeleteFunc(env, func(name string, value any) bool { return references[name] != "" && value == references[name] })
 		if len(env) == 0 {
 			delete(members, c.envKey())
@@ -78,7 +78,7 @@ func (c Client) withoutStart(members map[string]any, was Server) {
 	if names, ok := members["env_vars"].([]any); ok {
 		names = slices.DeleteFunc(names, func(name any) bool {
 			text, ok := name.(string)
-			return ok && slices.Contains(c.filter.listed(), text)
+			return ok && slices.Contains(c.filter.Listed(), text)
 		})
 		if members["env_vars"] = names; len(names) == 0 {
 			delete(members, "env_vars")

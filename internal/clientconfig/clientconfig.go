@@ -31,6 +31,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/clientconfig/jsonedit"
+	"github.com/copse-dev/copse/internal/clientconfig/passing"
 	"github.com/copse-dev/copse/internal/clientconfig/tomledit"
 )
 
@@ -72,7 +73,7 @@ type Client struct {
 	projectOver        [][]string
 	form               form
 	// filter describes what the client withholds from the servers that it starts.
-	filter filter
+	filter passing.Filter
 }
 
 // form describes how a client writes entries.
@@ -96,9 +97,9 @@ func everywhere(parts ...string) map[string]clientfile.Path {
 func clients() []Client {
 	withType, plain := form{hasType: true, urlKey: "url"}, form{urlKey: "url"}
 	return []Client{
-		{ID: "claude-code", Title: "Claude Code", key: "mcpServers", user: everywhere(clientfile.ClaudeFile, ".claude.json"), project: []string{".mcp.json"}, form: withType, filter: claudeCode},
+		{ID: "claude-code", Title: "Claude Code", key: "mcpServers", user: everywhere(clientfile.ClaudeFile, ".claude.json"), project: []string{".mcp.json"}, form: withType, filter: passing.ClaudeCode},
 		{
-			ID: "claude-desktop", Title: "Claude Desktop", key: "mcpServers", form: form{}, filter: sdkDefault,
+			ID: "claude-desktop", Title: "Claude Desktop", key: "mcpServers", form: form{}, filter: passing.SDKDefault,
 			user: map[string]clientfile.Path{
 				"darwin": {clientfile.Support, "Claude", "claude_desktop_config.json"}, "windows": {clientfile.AppData, "Claude", "claude_desktop_config.json"},
 				"": {clientfile.Config, "Claude", "claude_desktop_config.json"},
@@ -113,11 +114,11 @@ func clients() []Client {
 		{ID: "cursor", Title: "Cursor", key: "mcpServers", user: everywhere(clientfile.Home, ".cursor", "mcp.json"), project: []string{".cursor", "mcp.json"}, form: plain},
 		{
 			ID: "codex", Title: "Codex", toml: true, key: "mcp_servers", user: everywhere(clientfile.CodexDir, "config.toml"),
-			project: []string{".codex", "config.toml"}, form: form{urlKey: "url", dir: true}, filter: codex,
+			project: []string{".codex", "config.toml"}, form: form{urlKey: "url", dir: true}, filter: passing.Codex,
 		},
 		{
 			ID: "gemini", Title: "Gemini CLI", key: "mcpServers", user: everywhere(clientfile.GeminiHome, ".gemini", "settings.json"),
-			project: []string{".gemini", "settings.json"}, form: form{urlKey: "httpUrl", dir: true}, filter: gemini,
+			project: []string{".gemini", "settings.json"}, form: form{urlKey: "httpUrl", dir: true}, filter: passing.Gemini,
 		},
 		{
 			ID: "opencode", Title: "opencode", key: "mcp", user: everywhere(clientfile.Config, "opencode", "opencode.json"), project: []string{"opencode.json"},
@@ -140,7 +141,7 @@ func clients() []Client {
 		{
 			// It reads the project's file of Claude Code, too.
 			ID: "copilot", Title: "Copilot CLI", key: "mcpServers", user: everywhere(clientfile.CopilotDir, "mcp-config.json"), project: []string{".mcp.json"},
-			form: form{hasType: true, urlKey: "url", tools: true, keyed: true}, filter: copilot,
+			form: form{hasType: true, urlKey: "url", tools: true, keyed: true}, filter: passing.Copilot,
 		},
 		{
 			ID: "qwen", Title: "Qwen Code", key: "mcpServers", user: everywhere(clientfile.QwenDir, "settings.json"), project: []string{".qwen", "settings.json"},
@@ -288,7 +289,7 @@ func (c Client) set(text []byte, name string, s Server) ([]byte, error) {
 		changes.apply(e)
 		return e.Text()
 	}
-	doc, err := jsonedit.Parse(text)
+	doc, err := jsonedit.Parse(text, c.key)
 	if err != nil {
 		return nil, err
 	}
@@ -317,7 +318,7 @@ func (c Client) Remove(text []byte, name string, keep ...string) ([]byte, error)
 	if len(bytes.TrimSpace(text)) == 0 {
 		return text, nil
 	}
-	doc, err := jsonedit.Parse(text)
+	doc, err := jsonedit.Parse(text, c.key)
 	if err != nil {
 		return nil, err
 	}

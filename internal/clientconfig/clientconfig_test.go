@@ -197,7 +197,7 @@ func TestEdits(t *testing.T) {
 		"TOML with what was added": {"codex", "[mcp_servers.copse]\nargs = [\"mcp\", \"serve\"]\ncommand = \"/opt/copse\" # here\nenabled = true\n",
 			"[mcp_servers.copse]\nargs = [\"mcp\", \"serve\"]\ncommand = \"/opt/copse\" # here\nenabled = true\n" + envVars},
 		"TOML in another form": {"codex", "[mcp_servers]\ncopse = { command = \"x\" }\n", "error: copse cannot edit the existing entry in this form; change it manually"},
-		"no JSON":              {"cursor", "{", "error: it is not JSON"},
+		"no JSON":              {"cursor", "{", "error: it is not JSON: line 1, column 2: "},
 		"a list":               {"cursor", "[]", "error: the servers are not an object"},
 		"a list inside":        {"cursor", `{"mcpServers": []}`, `error: the servers are not an object: "mcpServers"`},
 		"no TOML":              {"codex", "[[", "error: it is not TOML"},
@@ -325,6 +325,10 @@ func TestOtherTransport(t *testing.T) {
 // what copse wrote is not stored.
 func TestAside(t *testing.T) {
 	t.Parallel()
+	text := `{"mcpServers":{"copse":{"URL":"http://x","command":"copse","args":["mcp","serve"]}}}`
+	if _, switched, err := lookup(t, "cursor").Aside([]byte(text), "copse", http); err != nil || !switched {
+		t.Errorf("a name in another case: switched %t, %v", switched, err)
+	}
 	for _, id := range clientconfig.IDs() {
 		c := lookup(t, id)
 		if c.CheckHTTP() != nil {
@@ -463,6 +467,11 @@ func TestStart(t *testing.T) {
 		{"gemini", `{"mcp": {"allowed": ["other"]}}`, "is blocked"},
 		{"gemini", `{"mcp": {"allowed": ["copse"], "excluded": ["other"]}}`, ""},
 		{"opencode", `{"mcp": {"excluded": ["copse"]}}`, ""},
+		// A client does not read a name in another case, and what it makes of one that occurs twice is not known.
+		{"gemini", `{"MCP": {"excluded": ["copse"]}}`, ""}, {"gemini", `{"mcp": {"Excluded": ["copse"], "ALLOWED": []}}`, ""},
+		{"gemini", `{"mcp": {"excluded": []}, "Mcp": {"excluded": ["copse"]}}`, ""}, {"gemini", `{"mcp": {"excluded": ["copse"]}, "MCP": 1}`, "is blocked"},
+		{"gemini", `{"mcp": {"excluded": ["copse"]}, "mcp": 1}`, ""}, {"gemini", `{"mcp": {"excluded": ["copse"], "excluded": []}}`, ""},
+		{"claude-code", `{"Projects": {"/p": {"disabledMcpServers": ["copse"]}}}`, ""}, {"claude-code", `{"projects": {"/p": {"DisabledMCPServers": ["copse"]}}}`, ""},
 		{"gemini", `{`, ""}, {"gemini", ``, ""}, {"gemini", `{"mcp": 1}`, ""},
 	} {
 		if got := lookup(t, tt.client).Excludes([]byte(tt.text), "/p", "/main")("copse"); (got == "") != (tt.want == "") || !strings.HasPrefix(got, tt.want) {
@@ -473,7 +482,8 @@ func TestStart(t *testing.T) {
 	if found, err := codex.Entries([]byte("[mcp_servers.copse]\ncommand = 'copse'\nenabled = false\n")); err != nil || !strings.Contains(found[0].Refused, "is disabled") {
 		t.Errorf("got %v, %v", found, err)
 	}
-	for text, want := range map[string]bool{"": false, "[projects.'/p']\ntrust_level = 'trusted'": true, "[projects.'/p']\ntrust_level = 'untrusted'": false, "[projects.'/q']\ntrust_level = 'trusted'": false} {
+	for text, want := range map[string]bool{"": false, "[projects.'/p']\ntrust_level = 'trusted'": true, "[projects.'/p']\ntrust_level = 'untrusted'": false, "[projects.'/q']\ntrust_level = 'trusted'": false,
+		"[Projects.'/p']\ntrust_level = 'trusted'": false, "[projects.'/p']\nTrust_Level = 'trusted'": false, "[projects]\n'/q' = 1\n[projects.'/p']\ntrust_level = 'trusted'": true} {
 		if got := codex.Trusts([]byte(text), "/p", "/main"); got != want {
 			t.Errorf("%q: trusted %t", text, got)
 		}
@@ -577,7 +587,7 @@ func normal(text []byte) string {
 	return strings.ReplaceAll(strings.ReplaceAll(strings.Join(lines, "\n"), "{\n}", "{}"), ",", "")
 }
 
-// Whatever is in a file, the result is a file, and has the rest.
+// Whatever is in a file, the result is a file, and has the rest. A key with servers that occurs twice is an error.
 func TestAnyJSON(t *testing.T) {
 	t.Parallel()
 	c := lookup(t, "vscode")
@@ -587,6 +597,12 @@ func TestAnyJSON(t *testing.T) {
 				`"a": 1`, `"servers": {}`, `"servers": {"x": {"command": "y"}}`, "\n  \"b\": [1, 2]", "// z\n \"c\": null", `"servers": {"copse": {"command": "old"}, /* k */ "q": 1}`,
 			}), 0, 4).Draw(rt, "members"), ",") + rapid.SampledFrom([]string{"}", "\n}\n", " // end\n}"}).Draw(rt, "close")
 		got, err := c.Set([]byte(text), "copse", stdio)
+		if strings.Count(text, `"servers"`) > 1 {
+			if err == nil {
+				rt.Errorf("%q became %q, but clients use another of the keys", text, got)
+			}
+			return
+		}
 		if err != nil {
 			rt.Fatalf("%q: %v", text, err)
 		}

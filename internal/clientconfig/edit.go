@@ -94,9 +94,9 @@ func (c Client) edit(s, before Server) edit {
 			add("command", line[0], replace)
 			add("args", line[1:], replace)
 		}
-		if names := c.filter.listed(); c.toml && len(names) > 0 {
+		if names := c.filter.Listed(); c.toml && len(names) > 0 {
 			add("env_vars", names, addMembers)
-		} else if references := c.filter.references(); len(references) > 0 {
+		} else if references := c.filter.References(); len(references) > 0 {
 			add(c.envKey(), references, addMembers)
 		}
 		e.drop = addressKeys
@@ -210,7 +210,7 @@ func (s Server) OnlyServes() bool {
 // another program, arguments, variables, or other members. It returns "" for an entry that Set has
 // made.
 func (c Client) Chosen(s Named) string {
-	own := c.filter.references()
+	own := c.filter.References()
 	var variables []string
 	for name, value := range s.Env {
 		if own[name] != value {
@@ -218,7 +218,7 @@ func (c Client) Chosen(s Named) string {
 		}
 	}
 	for _, name := range s.EnvVars {
-		if !slices.Contains(c.filter.listed(), name) {
+		if !slices.Contains(c.filter.Listed(), name) {
 			variables = append(variables, name)
 		}
 	}

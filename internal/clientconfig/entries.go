@@ -44,7 +44,7 @@ func (c Client) named(servers map[string]json.RawMessage, under [][]byte) []Name
 				whole = jsonedit.Merge(lower[name], whole)
 			}
 		}
-		if json.Unmarshal(servers[name], &own) != nil || json.Unmarshal(whole, &e) != nil {
+		if own.read(servers[name]) != nil || e.read(whole) != nil {
 			continue // of another program, in an unknown form
 		}
 		found = append(found, Named{Name: name, Server: e.server(), Refused: cmp.Or(c.refuses(own), c.refuses(e)), Others: others(servers[name])})
@@ -85,7 +85,7 @@ func (c Client) object(text []byte) ([]byte, error) {
 	if c.toml {
 		return tomledit.JSON(text, c.key)
 	}
-	doc, err := jsonedit.Parse(text)
+	doc, err := jsonedit.Parse(text, c.key)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +110,23 @@ type entry struct {
 	Environment lax[map[string]string] `json:"environment"`
 	Headers     lax[map[string]string] `json:"headers"`
 	HTTPHeaders lax[map[string]string] `json:"http_headers"`
+}
+
+// read reads the JSON of an entry. Names in another case are not members of an entry for a client, but they are
+// for encoding/json.
+func (e *entry) read(data []byte) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil {
+		return err
+	}
+	for _, name := range others(data) {
+		delete(members, name)
+	}
+	exact, err := json.Marshal(members)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(exact, e)
 }
 
 // lax is a value that counts as absent if it has another form.

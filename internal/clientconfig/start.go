@@ -146,15 +146,15 @@ func (c Client) Trusts(user []byte, dirs ...string) bool {
 	if c.ID != "codex" {
 		return true
 	}
-	var file struct {
-		Projects map[string]struct {
-			Level string `toml:"trust_level"`
-		} `toml:"projects"`
-	}
-	if tomledit.Decode(user, &file) != nil {
+	projects, err := tomledit.JSON(user, "projects")
+	if err != nil {
 		return false
 	}
-	return slices.ContainsFunc(dirs, func(dir string) bool { return file.Projects[dir].Level == "trusted" })
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		var level string
+		_ = json.Unmarshal(member(projects, dir, "trust_level"), &level) // "" if it is none
+		return level == "trusted"
+	})
 }
 
 // Excludes returns a function that returns why a text of the client's configuration switches off the
@@ -165,36 +165,46 @@ func (c Client) Excludes(text []byte, dirs ...string) func(name string) string {
 	if c.ID != "claude-code" && c.ID != "gemini" {
 		return none
 	}
-	doc, err := jsonedit.Parse(text)
+	doc, err := jsonedit.Parse(text, "mcp", "projects")
 	if err != nil {
-		return none // its entries report it
+		return none // its entries report it, or the client could use either
 	}
-	var file struct {
-		MCP lax[struct {
-			Excluded []string  `json:"excluded"`
-			Allowed  *[]string `json:"allowed"`
-		}] `json:"mcp"`
-		Projects lax[map[string]struct {
-			Disabled lax[[]string] `json:"disabledMcpServers"`
-		}] `json:"projects"`
+	root := json.RawMessage(doc.Root().JSON())
+	list := func(path ...string) (names *[]string) {
+		_ = json.Unmarshal(member(root, path...), &names) // nil if it is none
+		return names
 	}
-	if json.Unmarshal(doc.Root().JSON(), &file) != nil {
-		return none
-	}
+	in := func(names *[]string, name string) bool { return names != nil && slices.Contains(*names, name) }
 	if c.ID == "claude-code" {
+		var disabled []*[]string
+		for _, dir := range dirs {
+			disabled = append(disabled, list("projects", dir, "disabledMcpServers"))
+		}
 		return func(name string) string {
-			for _, dir := range dirs {
-				if slices.Contains(file.Projects.value[dir].Disabled.value, name) {
-					return "is disabled for this project, so Claude Code does not use it; enable it in /mcp"
-				}
+			if slices.ContainsFunc(disabled, func(names *[]string) bool { return in(names, name) }) {
+				return "is disabled for this project, so Claude Code does not use it; enable it in /mcp"
 			}
 			return ""
 		}
 	}
+	excluded, allowed := list("mcp", "excluded"), list("mcp", "allowed")
 	return func(name string) string {
-		if list := file.MCP.value; slices.Contains(list.Excluded, name) || list.Allowed != nil && !slices.Contains(*list.Allowed, name) {
+		if in(excluded, name) || allowed != nil && !in(allowed, name) {
 			return "is blocked by mcp.excluded or mcp.allowed, so Gemini CLI does not use it"
 		}
 		return ""
 	}
+}
+
+// member returns the value on a path of names through objects, nil if there is none. encoding/json accepts a
+// name in another case for a field of a struct, and a client does not.
+func member(data json.RawMessage, path ...string) json.RawMessage {
+	for _, name := range path {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(data, &members) != nil {
+			return nil
+		}
+		data = members[name]
+	}
+	return data
 }

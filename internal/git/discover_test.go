@@ -92,14 +92,14 @@ func TestDiscoverBroken(t *testing.T) {
 				gittest.Write(t, join(dir, ".git", "config"), "[core]\nrepositoryformatversion = 2\n")
 				return dir
 			},
-			"repo/.git/config", []string{"version 2"},
+			"repo/.git/config", []string{`version "2"`},
 		},
 		"extension": {
 			func(t *testing.T, _ *gittest.Git, dir, linked string) string {
 				gittest.Write(t, join(dir, ".git", "config"), "[core]\nrepositoryformatversion = 1\n[extensions]\nfooBar = x\n")
 				return linked
 			},
-			"repo/.git/config", []string{"extension foobar"},
+			"repo/.git/config", []string{`extension "foobar"`},
 		},
 		"extension too early": {
 			func(t *testing.T, _ *gittest.Git, dir, _ string) string {

@@ -143,6 +143,121 @@ func TestObstacle(t *testing.T) {
 	}
 }
 
+// So is one behind the .git of a repository in the worktree, whatever it leads to: git looks for the
+// commit of each.
+func TestObstacleInNestedRepository(t *testing.T) {
+	t.Parallel()
+	for kind, lead := range map[string]func(dir, nested string) error{
+		"file": func(_, nested string) error {
+			return os.WriteFile(join(nested, ".git"), []byte("gitdir: ../stuff\n"), 0o600)
+		},
+		"link":      func(_, nested string) error { return os.Symlink("../stuff", join(nested, ".git")) },
+		"commondir": shares,
+	} {
+		for _, name := range []string{"HEAD", "commondir", "refs/heads/main", "config"} {
+			if kind == "commondir" && (name == "HEAD" || name == "commondir") {
+				continue // git reads these only in nested
+			}
+			for _, split := range []bool{false, true} {
+				t.Run(fmt.Sprint(kind, "/", name, "/", split), func(t *testing.T) {
+					t.Parallel()
+					g := gittest.New(t)
+					dir := g.Init()
+					head := g.Commit(dir, "first")
+					gittest.Write(t, join(dir, "nested", "file.txt"), "text\n")
+					for file, text := range map[string]string{"HEAD": "ref: refs/heads/main\n", "config": "[core]\n\trepositoryformatversion = 0\n", "refs/heads/main": head + "\n", "objects/info/x": ""} {
+						gittest.Write(t, join(dir, "stuff", filepath.FromSlash(file)), text)
+					}
+					if split {
+						g.Run(dir, "update-index", "--add", "--cacheinfo", "160000,"+head+",nested")
+						g.Run(dir, "commit", "--quiet", "--message", "second")
+						g.Run(dir, "update-index", "--split-index")
+					}
+					pipe := join(dir, "stuff", filepath.FromSlash(name))
+					_ = os.Remove(pipe)
+					if err := errors.Join(lead(dir, join(dir, "nested")), syscall.Mkfifo(pipe, 0o600)); err != nil {
+						t.Skip(err)
+					}
+					start := time.Now()
+					_, err := discover(t, g, dir).Status(t.Context())
+					broken, ok := errors.AsType[*git.BrokenError](err)
+					if err != nil && (!ok || broken.Path != pipe) || time.Since(start) > 20*time.Second {
+						t.Errorf("error is %v, want a *BrokenError about %q", err, pipe)
+					}
+				})
+			}
+		}
+	}
+}
+
+// shares makes nested a worktree of the repository stuff.
+func shares(dir, nested string) error {
+	gitDir := join(nested, ".git")
+	return errors.Join(os.Mkdir(gitDir, 0o700), os.WriteFile(join(gitDir, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600),
+		os.WriteFile(join(gitDir, "commondir"), []byte(join(dir, "stuff")), 0o600))
+}
+
+// So is one behind a .git or a commondir that git reads in its own way; and those that copse does not
+// follow are obstacles themselves.
+func TestObstacleBehindOddGitFile(t *testing.T) {
+	t.Parallel()
+	long := "g" + strings.Repeat("\n", 70_000)
+	for name, tt := range map[string]struct{ git, link, common, obstacle string }{
+		"line ends":              {git: "gitdir: " + long, obstacle: "nested/g/HEAD"},
+		"a NUL":                  {git: "gitdir: g\x00", obstacle: "nested/g/HEAD"},
+		"text after a NUL":       {git: "gitdir: g\x00x\n", obstacle: "nested/g/HEAD"},
+		"the process":            {git: "gitdir: /proc/self/cwd/nested/g\n", obstacle: "nested/.git"},
+		"a link to the process":  {link: "/proc/self/cwd/nested/g", obstacle: "nested/.git"},
+		"a link of the process":  {link: "/dev/fd/../cwd/nested/g", obstacle: "nested/.git"},
+		"a shared NUL":           {common: "../g\x00", obstacle: "nested/g/refs/heads/main"},
+		"shared line ends":       {common: "../" + long, obstacle: "nested/.git/commondir"},
+		"shared and the process": {common: "/proc/self/cwd/nested/g", obstacle: "nested/.git/commondir"},
+	} {
+		for _, submodule := range []bool{false, true} {
+			if tt.common != "" && !submodule {
+				continue // git reads no refs there
+			}
+			if _, err := os.Stat("/proc/self/cwd"); err != nil && strings.Contains(name, "process") && !submodule {
+				continue // git follows it nowhere, and ends
+			}
+			t.Run(fmt.Sprint(name, "/", submodule), func(t *testing.T) {
+				t.Parallel()
+				g := gittest.New(t)
+				dir, err := filepath.EvalSymlinks(g.Init())
+				if err != nil {
+					t.Fatal(err)
+				}
+				head := g.Commit(dir, "first")
+				gittest.Write(t, join(dir, "nested", "g", "objects", "x"), "")
+				gittest.Write(t, join(dir, "nested", "g", "refs", "heads", "x"), "")
+				dotGit := join(dir, "nested", ".git")
+				pipe := join(dir, "nested", "g", "HEAD")
+				switch {
+				case tt.git != "":
+					gittest.Write(t, dotGit, tt.git)
+				case tt.link != "":
+					err = os.Symlink(tt.link, dotGit)
+				default:
+					gittest.Write(t, join(dotGit, "HEAD"), "ref: refs/heads/main\n")
+					gittest.Write(t, join(dotGit, "commondir"), tt.common)
+					pipe = join(dir, "nested", "g", "refs", "heads", "main")
+				}
+				if err := errors.Join(err, syscall.Mkfifo(pipe, 0o600)); err != nil {
+					t.Skip(err)
+				}
+				if submodule {
+					g.Run(dir, "update-index", "--add", "--cacheinfo", "160000,"+head+",nested")
+				}
+				_, err = discover(t, g, dir).Status(t.Context())
+				broken, ok := errors.AsType[*git.BrokenError](err)
+				if !ok || broken.Path != join(dir, filepath.FromSlash(tt.obstacle)) {
+					t.Errorf("error is %v, want a *BrokenError about %s", err, tt.obstacle)
+				}
+			})
+		}
+	}
+}
+
 // So is one in an object directory that the repository borrows from.
 func TestObstacleInAlternates(t *testing.T) {
 	t.Parallel()

@@ -105,15 +105,16 @@ func (r *Repo) Submodules() []string {
 }
 
 // Obstacle searches everywhere.
-func (g *guard) Obstacle(ctx context.Context) error {
+func (g *guard) Obstacle(ctx context.Context) (slow bool, err error) {
 	var reads []string
 	if kept := g.kept.Load(); kept != nil {
 		reads = kept.reads
 	}
-	if err := hazard.Search(ctx, g.layout(reads)); err != nil {
-		return discovery.Unreadable(g.repo.at.GitDir, err)
+	if err = hazard.Search(ctx, g.layout(reads)); err == nil {
+		return false, nil
 	}
-	return nil
+	_, slow = errors.AsType[*hazard.ContentError](err)
+	return slow, discovery.Unreadable(g.repo.at.GitDir, err)
 }
 
 func (g *guard) layout(files []string) hazard.Layout {
@@ -152,14 +153,7 @@ func (g *guard) own(ctx context.Context) (*ownSettings, error) {
 	case err != nil:
 		return nil, discovery.BadConfig(config, err)
 	}
-	for _, e := range cfg {
-		if e.Key == "core.excludesfile" || e.Key == "core.attributesfile" {
-			found.reads = append(found.reads, g.repo.at.Expand(e.Value))
-			if e.Older != "" {
-				found.reads = append(found.reads, g.repo.at.Expand(e.Older))
-			}
-		}
-	}
+	found.reads, found.err = g.repo.at.PatternFiles(config, cfg)
 	g.kept.Store(found)
-	return found, nil
+	return found, found.err
 }

@@ -48,6 +48,81 @@ func TestLinksShowNothing(t *testing.T) {
 	}
 }
 
+// A link in place of a file or a directory of git shows no name of another repository, whose files of the same
+// name are as git writes them.
+func TestLinksToOtherRepositories(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2-password"
+	for _, name := range []string{"index", "rebase-merge", "rebase-apply", "sequencer", "MERGE_HEAD"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := gittest.New(t)
+			other, dir := g.Init(), filepath.Join(t.TempDir(), "archive")
+			gittest.Write(t, filepath.Join(other, secret), "a\n")
+			g.Run(other, "add", ".")
+			g.Commit(other, "first")
+			head := g.Run(other, "rev-parse", "HEAD")
+			gittest.Write(t, filepath.Join(other, ".git", "MERGE_HEAD"), head+"\n")
+			for _, begun := range []string{"rebase-merge", "rebase-apply"} {
+				gittest.Write(t, filepath.Join(other, ".git", begun, "head-name"), "refs/heads/"+secret+"\n")
+				gittest.Write(t, filepath.Join(other, ".git", begun, "onto"), head+"\n")
+			}
+			gittest.Write(t, filepath.Join(other, ".git", "sequencer", "todo"), "pick "+head+" "+secret+"\n")
+			g.Run(filepath.Dir(dir), "clone", "-q", "--shared", other, dir)
+			g.Run(dir, "config", "status.renames", "false")
+			g.Run(dir, "rm", "-q", secret)
+			g.Commit(dir, "without it")
+			path := filepath.Join(dir, ".git", name)
+			if err := errors.Join(os.RemoveAll(path), os.Symlink(filepath.Join(other, ".git", name), path)); err != nil {
+				t.Skip("no symbolic links here")
+			}
+			r, err := git.Discover(t.Context(), dir, git.Options{Env: g.Env})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o := r.Operation(); o != nil {
+				t.Errorf("in progress: %v", o)
+			}
+			// git-new-workdir links files such as MERGE_HEAD.
+			if status, err := r.Status(t.Context()); name != "MERGE_HEAD" && (err == nil || !strings.Contains(err.Error(), "symbolic link")) {
+				t.Errorf("%+v, %v", status, err)
+			}
+		})
+	}
+}
+
+// Nor does a link show the worktrees of another repository, or what is checked out there.
+func TestLinksToOtherWorktrees(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2-password"
+	for name, target := range map[string]string{
+		"worktrees": "worktrees", "worktrees/" + secret: "worktrees/" + secret, "worktrees/linked/gitdir": "worktrees/" + secret + "/gitdir",
+		"worktrees/linked/HEAD": "worktrees/" + secret + "/HEAD", "HEAD": "HEAD",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := gittest.New(t)
+			other, dir := filepath.Join(t.TempDir(), "other"), g.Init()
+			g.Commit(dir, "first")
+			g.Run(filepath.Dir(other), "clone", "-q", dir, other)
+			g.Run(other, "worktree", "add", "-q", "-b", "a-"+secret, filepath.Join(filepath.Dir(other), secret))
+			g.Run(other, "checkout", "-q", "-b", "b-"+secret)
+			linked := filepath.Join(t.TempDir(), "linked")
+			g.Run(dir, "worktree", "add", "-q", "-b", "linked", linked)
+			path := filepath.Join(dir, ".git", filepath.FromSlash(name))
+			if err := errors.Join(os.RemoveAll(path), os.Symlink(filepath.Join(other, ".git", filepath.FromSlash(target)), path)); err != nil {
+				t.Skip("no symbolic links here")
+			}
+			for _, from := range []string{dir, linked} {
+				shown := strings.ReplaceAll(show(t, g, from), path, "")
+				if strings.Contains(shown, secret) {
+					t.Errorf("from %s: %s", from, shown)
+				}
+			}
+		})
+	}
+}
+
 // Git quotes what it does not understand in files of patterns, which people do replace by
 // links and name in settings. Those lines are left out of its messages.
 func TestPatternsShowNothing(t *testing.T) {

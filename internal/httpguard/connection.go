@@ -45,13 +45,17 @@ func (c *connection) count(now time.Time, perSec float64) bool {
 }
 
 // Once returns the answer to a question about the connection of a request: look finds it once, and it
-// remains the same while the connection is open.
-func Once(r *http.Request, look func() bool) bool {
+// remains the same while the connection is open. If look fails, its answer is for this request alone.
+func Once(r *http.Request, look func() (bool, error)) bool {
 	c := connectionOf(r)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.asked {
-		c.asked, c.yes = true, look()
+		yes, err := look()
+		if err != nil {
+			return yes
+		}
+		c.asked, c.yes = true, yes
 	}
 	return c.yes
 }

@@ -3,6 +3,7 @@ package httpguard_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -382,7 +383,13 @@ func TestOneLook(t *testing.T) {
 	requests, looks := 0, 0
 	guarded := httpguard.New(httpguard.Options{Rate: 10, Now: func() time.Time { return time.Unix(0, 0) }, Standing: func(r *http.Request) httpguard.Standing {
 		requests++
-		if httpguard.Once(r, func() bool { looks++; return true }) {
+		if httpguard.Once(r, func() (bool, error) {
+			looks++
+			if looks == 1 {
+				return false, errors.New("no file descriptor")
+			}
+			return true, nil
+		}) {
 			return httpguard.Own
 		}
 		return httpguard.Stranger
@@ -399,7 +406,7 @@ func TestOneLook(t *testing.T) {
 		_, _ = io.Copy(io.Discard, answer.Body)
 		_ = answer.Body.Close()
 	}
-	if requests != 20 || looks != 1 {
+	if requests != 20 || looks != 2 { // the first look failed
 		t.Errorf("asked for %d requests, and looked %d times", requests, looks)
 	}
 }

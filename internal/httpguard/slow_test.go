@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -110,6 +111,51 @@ func TestUnreadBody(t *testing.T) {
 				_ = server.Close()
 			})
 		})
+	}
+}
+
+// A connection without a request ends after two minutes.
+func TestIdleConnection(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ours, end := connected(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		defer end()
+		go io.WriteString(ours, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		begun := time.Now()
+		_ = ours.SetReadDeadline(begun.Add(time.Hour))
+		if _, err := io.ReadAll(ours); err != nil || time.Since(begun) != 2*time.Minute {
+			t.Errorf("the connection ends after %s: %v", time.Since(begun), err)
+		}
+	})
+}
+
+// A header has at most 64 KiB, and what net/http adds to that.
+func TestLargeHeader(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[int]string{32 << 10: "200", 80 << 10: "431"} {
+		synctest.Test(t, func(t *testing.T) {
+			ours, end := connected(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+			defer end()
+			go io.WriteString(ours, "GET / HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("x", size)+"\r\n\r\n")
+			_ = ours.SetReadDeadline(time.Now().Add(time.Minute))
+			got, _ := io.ReadAll(ours) // until the server closes the connection, or nothing more comes
+			if !strings.HasPrefix(string(got), "HTTP/1.1 "+want) {
+				t.Errorf("%d bytes: %s", size, got)
+			}
+		})
+	}
+}
+
+// connected returns a connection to a server of a guarded handler, and what ends both.
+func connected(handler http.Handler) (conn net.Conn, end func()) {
+	server := httpguard.Server(httpguard.New(httpguard.Options{Now: time.Now}, handler))
+	l := &one{make(chan net.Conn), make(chan struct{})}
+	go server.Serve(l)
+	ours, theirs := net.Pipe()
+	l.conn <- theirs
+	return ours, func() {
+		_ = ours.Close()
+		_ = server.Close()
 	}
 }
 

@@ -17,7 +17,7 @@ type NothingToClaimError struct {
 
 func (e *NothingToClaimError) Error() string {
 	if e.Claimed == 0 {
-		return "No work item is ready: all are done, blocked by open dependencies or children, or in progress with an assignee"
+		return "No work item is ready: all are done, blocked by open dependencies or children, in review, or in progress with an assignee"
 	}
 	return fmt.Sprintf("No ready work item is free: %d claimed, the first until %s", e.Claimed, e.Next.UTC().Format(time.RFC3339))
 }
@@ -29,31 +29,47 @@ func (c Config) InProgress(status string) bool {
 	return slices.Index(c.Statuses, status) >= begun && !c.Done(status)
 }
 
-// Claimable returns the ready items without open children that nobody holds, best first: items of
-// the current iteration before others, then by priority from critical to low, then by number.
+// inReview reports whether a status means that the work is finished, and waits for a decision: it is
+// after "in-progress", and not done.
+func (c Config) inReview(status string) bool {
+	begun := slices.Index(c.Statuses, "in-progress")
+	return begun >= 0 && slices.Index(c.Statuses, status) > begun && !c.Done(status)
+}
+
+// Claimable returns the items that a claim without a number takes, best first.
 func (s *Snapshot) Claimable(c Config) []*Summary {
+	found := s.List(c, Filter{All: true, Claimable: true})
+	slices.SortStableFunc(found, c.ClaimOrder)
+	return found
+}
+
+// ClaimOrder compares two items in the order of claims: items of the current iteration before others,
+// then by priority from critical to low, then by number.
+func (c Config) ClaimOrder(a, b *Summary) int {
+	return cmp.Or(
+		compareBool(c.CurrentIteration != "" && a.Iteration != c.CurrentIteration, c.CurrentIteration != "" && b.Iteration != c.CurrentIteration),
+		cmp.Compare(slices.Index(Priorities(), b.Priority), slices.Index(Priorities(), a.Priority)),
+		cmp.Compare(a.ID, b.ID),
+	)
+}
+
+// openParents returns the items that have children that are not done.
+func (s *Snapshot) openParents(c Config) map[ID]bool {
 	parents := map[ID]bool{}
 	for _, it := range s.items {
 		if it.Parent != 0 && !c.Done(it.Status) {
 			parents[it.Parent] = true
 		}
 	}
-	found := slices.DeleteFunc(s.List(c, Filter{All: true, Ready: true}), func(it *Summary) bool { return parents[it.ID] })
-	slices.SortStableFunc(found, func(a, b *Summary) int {
-		return cmp.Or(
-			compareBool(c.CurrentIteration != "" && a.Iteration != c.CurrentIteration, c.CurrentIteration != "" && b.Iteration != c.CurrentIteration),
-			cmp.Compare(slices.Index(Priorities(), b.Priority), slices.Index(Priorities(), a.Priority)),
-			cmp.Compare(a.ID, b.ID),
-		)
-	})
-	return found
+	return parents
 }
 
 // NothingToClaim returns the error of a project in which no item is claimable.
 func (s *Snapshot) NothingToClaim(c Config) *NothingToClaimError {
 	e := &NothingToClaimError{}
+	parents := s.openParents(c)
 	for _, it := range s.Claims() {
-		if !s.free(it, c) {
+		if parents[it.ID] || c.inReview(it.Status) || !s.free(it, c) {
 			continue
 		}
 		e.Claimed++

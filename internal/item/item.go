@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/foreign"
 )
 
 // ID is the number of an item, at least 1. 0 means no item.
@@ -149,6 +151,16 @@ func (c Config) Done(status string) bool {
 type Warning struct {
 	File   string // relative to the store: "items/3.md"
 	Reason string // with what to do
+}
+
+// String returns the warning as a sentence. The name can be a stranger's; "item 2" and "project shop" name what is in no
+// file.
+func (w Warning) String() string {
+	kind, name, ok := strings.Cut(w.File, " ")
+	if !ok || kind != "item" && kind != "project" {
+		return foreign.Mention(w.File) + " " + w.Reason
+	}
+	return kind + " " + foreign.Mention(name) + " " + w.Reason
 }
 
 // Draft is an item to create. Empty fields get their default.

@@ -72,25 +72,3 @@ func (p Patch) checkLink() (Patch, error) {
 	}
 	return p, nil
 }
-
-// maxBranch is how many bytes of a proposed branch come from the title.
-const maxBranch = 60
-
-// BranchName proposes the name of a branch for an item: tic/3-short-title.
-func (s *Summary) BranchName() string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(s.Title) {
-		switch {
-		case b.Len() >= maxBranch:
-		case unicode.IsLetter(r), unicode.IsDigit(r):
-			b.WriteRune(r)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-	}
-	name := fmt.Sprintf("tic/%d", s.ID)
-	if slug := strings.Trim(b.String(), "-"); slug != "" {
-		name += "-" + slug
-	}
-	return name
-}

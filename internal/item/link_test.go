@@ -32,18 +32,3 @@ func TestLinkIsChecked(t *testing.T) {
 		}
 	}
 }
-
-func TestBranchName(t *testing.T) {
-	t.Parallel()
-	for title, want := range map[string]string{
-		"Fix: session cookie (#42)": "tic/3-fix-session-cookie-42", "--": "tic/3", "ログイン": "tic/3-ログイン", "": "tic/3",
-	} {
-		name := (&item.Summary{ID: 3, Title: title}).BranchName()
-		if name != want {
-			t.Errorf("%q: got %q, want %q", title, name, want)
-		}
-		if _, err := (item.Config{}).Check(item.Patch{Branch: &name}); err != nil {
-			t.Errorf("%q: %v", title, err)
-		}
-	}
-}

@@ -186,7 +186,7 @@ func TestSnippet(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			diff(t, "snippet", test.want, item.Snippet(test.description, test.query))
+			diff(t, "snippet", test.want, item.Snippet(nil, test.description, test.query))
 		})
 	}
 }
@@ -200,7 +200,7 @@ func TestSnippetShowsTheQuery(t *testing.T) {
 			return
 		}
 		from := rapid.IntRange(0, len(runes)-1).Draw(t, "from")
-		item.Snippet(text, string(runes[from:min(from+5, len(runes))])) // must not panic
+		item.Snippet(nil, text, string(runes[from:min(from+5, len(runes))])) // must not panic
 	})
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/copse-dev/copse/internal/foreign"
 )
 
 // MaxText is how many bytes a description or the body of a comment can have.
@@ -98,7 +100,7 @@ func (c Config) Check(p Patch) (Patch, error) {
 		if f.value != nil && !slices.Contains(f.valid, *f.value) {
 			return Patch{}, &InvalidError{
 				Field:   f.name,
-				Problem: fmt.Sprintf(`Invalid %s "%s". Valid %s: %s`, f.name, shorten(*f.value), f.plural, strings.Join(f.valid, ", ")),
+				Problem: fmt.Sprintf("Invalid %s %q. Valid %s: %s", f.name, shorten(*f.value), f.plural, foreign.Mention(f.valid...)),
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item/corpus"
+	"github.com/copse-dev/copse/internal/secret"
 )
 
 // Hit is an item that a search has found.
@@ -34,8 +35,8 @@ const (
 )
 
 // Snippet returns the part of a description around the first place that has
-// query, as clean text on one line; empty if there is none.
-func Snippet(description, query string) string {
+// query, as clean text on one line, without known secrets; empty if there is none.
+func Snippet(known *secret.Set, description, query string) string {
 	folded := corpus.Fold(description)
 	at := strings.Index(folded, corpus.Fold(query))
 	if at < 0 {
@@ -43,15 +44,17 @@ func Snippet(description, query string) string {
 	}
 	// The folded text has as many characters, but not as many bytes.
 	start := utf8.RuneCountInString(folded[:at]) - snippetLead
-	lead := ""
+	lead, from := "", 0
 	for range max(start, 0) {
-		_, size := utf8.DecodeRuneInString(description)
-		description = description[size:]
+		_, size := utf8.DecodeRuneInString(description[from:])
+		from += size
 		lead = "…"
 	}
 	const more = 4 // bytes of a character, or what the cleaning takes away
-	if len(description) > more*snippetLength {
-		description = description[:more*snippetLength] + " …"
+	to, end := len(description), ""
+	if from+more*snippetLength < to {
+		to, end = from+more*snippetLength, " …"
 	}
-	return lead + cleantext.Cut(strings.Join(strings.Fields(cleantext.Line(description)), " "), snippetLength)
+	text := known.Between(description, from, to) + end
+	return lead + cleantext.Cut(strings.Join(strings.Fields(cleantext.Line(text)), " "), snippetLength)
 }

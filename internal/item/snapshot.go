@@ -164,9 +164,12 @@ type Filter struct {
 	// outweighs it.
 	Iteration string
 	All       bool
-	// Ready means that work can begin: the item is not done, waits for no item that is not
+	// Ready means that nothing is in the way: the item is not done, waits for no item that is not
 	// done, is not claimed, and is not in progress with an assignee.
 	Ready bool
+	// Claimable means that a claim without a number takes it: it is ready, has no open child, and is not in
+	// review.
+	Claimable bool
 }
 
 // List returns the items that a filter selects, by ID.
@@ -181,6 +184,12 @@ func (s *Snapshot) selector(c Config, f Filter) func(*Summary) bool {
 		f.Iteration = ""
 	case f.Iteration == "":
 		f.Iteration = c.CurrentIteration
+	}
+	if f.Claimable {
+		parents := s.openParents(c)
+		return func(it *Summary) bool {
+			return f.matches(it) && !parents[it.ID] && !c.inReview(it.Status) && s.ready(it, c)
+		}
 	}
 	return func(it *Summary) bool { return f.matches(it) && (!f.Ready || s.ready(it, c)) }
 }
@@ -197,7 +206,7 @@ func (f *Filter) matches(s *Summary) bool {
 
 func matches(want, value string) bool { return want == "" || want == value }
 
-// ready reports whether an agent can begin work on an item.
+// ready reports whether nothing is in the way of an item.
 func (s *Snapshot) ready(it *Summary, c Config) bool {
 	if _, held := s.claims[it.ID]; held {
 		return false

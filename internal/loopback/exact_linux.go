@@ -2,6 +2,7 @@ package loopback
 
 import (
 	"encoding/binary"
+	"errors"
 	"net/netip"
 	"syscall"
 )
@@ -22,32 +23,33 @@ const (
 )
 
 // exactly returns the user who has the end from of a connection, nobody if no process has it. The kernel
-// looks that one socket up, while it lists all of them in its tables. told is false if it does not answer.
-func exactly(from, to netip.AddrPort) (uid int, told bool) {
+// looks that one socket up, while it lists all of them in its tables.
+func exactly(from, to netip.AddrPort) (uid int, err error) {
 	fd, err := syscall.Socket(syscall.AF_NETLINK, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, netlinkSockDiag)
 	if err != nil {
-		return nobody, false
+		return nobody, silent(err)
 	}
 	defer syscall.Close(fd) //nolint:errcheck // nothing was written to it
 	// The kernel answers before the request returns; the limit is for others that do not.
 	limit := syscall.Timeval{Usec: 100_000}
-	if syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &limit) != nil {
-		return nobody, false
+	if err := syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &limit); err != nil {
+		return nobody, silent(err)
 	}
-	state, uid, ok := socketAt(fd, from, to)
+	state, uid, err := socketAt(fd, from, to)
 	switch {
-	case ok && state == stateEstablished:
-		return uid, true
-	case ok:
-		return nobody, true // a socket that no process has, or that listens
+	case err == nil && state == stateEstablished:
+		return uid, nil
+	case err == nil:
+		return nobody, nil // a socket that no process has, or that listens
 	}
 	// A kernel without this interface also says that there is no such socket. It knows that of this process.
-	_, _, ok = socketAt(fd, to, from)
-	return nobody, ok
+	_, _, err = socketAt(fd, to, from)
+	return nobody, err
 }
 
-// socketAt asks for the socket with a local and a remote address.
-func socketAt(fd int, local, remote netip.AddrPort) (state byte, uid int, ok bool) {
+// socketAt asks for the socket with a local and a remote address. The error is errSilent if there is no
+// answer.
+func socketAt(fd int, local, remote netip.AddrPort) (state byte, uid int, err error) {
 	request := make([]byte, requestSize)
 	order := binary.NativeEndian
 	order.PutUint32(request, requestSize)
@@ -65,13 +67,16 @@ func socketAt(fd int, local, remote netip.AddrPort) (state byte, uid int, ok boo
 	copy(socket[4:20], local.Addr().AsSlice())
 	copy(socket[20:36], remote.Addr().AsSlice())
 	order.PutUint64(request[placeCookie:], ^uint64(0)) // any
-	if syscall.Sendto(fd, request, 0, &syscall.SockaddrNetlink{Family: syscall.AF_NETLINK}) != nil {
-		return 0, nobody, false
+	if err := syscall.Sendto(fd, request, 0, &syscall.SockaddrNetlink{Family: syscall.AF_NETLINK}); err != nil {
+		return 0, nobody, silent(err)
 	}
 	answer := make([]byte, 4096)
 	n, _, err := syscall.Recvfrom(fd, answer, 0)
-	if err != nil || n < answerSize || order.Uint16(answer[4:]) != sockDiagByFamily {
-		return 0, nobody, false
+	switch {
+	case err != nil && !errors.Is(err, syscall.EAGAIN):
+		return 0, nobody, silent(err)
+	case err != nil || n < answerSize || order.Uint16(answer[4:]) != sockDiagByFamily:
+		return 0, nobody, errSilent
 	}
-	return answer[placeState], int(order.Uint32(answer[placeUser:])), true
+	return answer[placeState], int(order.Uint32(answer[placeUser:])), nil
 }

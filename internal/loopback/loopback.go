@@ -10,6 +10,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"io"
 	"net"
 	"net/netip"
@@ -20,50 +21,47 @@ import (
 
 // Mine reports whether the process at the other end of a connection belongs to the user with
 // an ID, or to root, which can be this user in any case. local is the address at this end,
-// remote that at the other. It is true where the system does not say who owns a connection.
-func Mine(local net.Addr, remote string, uid int) bool {
+// remote that at the other. It is true where the system does not say who owns a connection. If the
+// system does, and the look-up fails, the connection is not this user's: others can make it fail, for
+// example by using up the file descriptors of this process. The next look-up can succeed.
+func Mine(local net.Addr, remote string, uid int) (bool, error) {
 	if local == nil {
-		return false
+		return false, nil
 	}
 	here, err := netip.ParseAddrPort(local.String())
 	if err != nil {
-		return false
+		return false, nil //nolint:nilerr // no connection on loopback
 	}
 	there, err := netip.ParseAddrPort(remote)
 	if err != nil {
-		return false
+		return false, nil //nolint:nilerr // no connection on loopback
 	}
-	here, there = plain(here), plain(there)
-	owner, told := ownerOf(here, there)
-	return !told || owner == uid || owner == 0
+	owner, err := ownerOf(plain(here), plain(there))
+	if errors.Is(err, errSilent) {
+		return true, nil
+	}
+	return err == nil && (owner == uid || owner == 0), err
 }
+
+// errSilent is the error of a look-up on a system that does not say who owns a connection. Any other
+// error is of a system that does.
+var errSilent = errors.New("the system does not say whose a connection is")
 
 // Tells reports whether the system says who owns a connection, so that [Mine] is never a guess.
 func Tells() bool {
-	_, told := listeners(0)
-	return told
+	_, err := listeners(0)
+	return !errors.Is(err, errSilent)
 }
 
 // Held reports whether programs of the user with an ID, or of root, listen on a port of any address
-// of this machine, and nobody else does. It is true where the system does not say who listens.
+// of this machine, and nobody else does. It is true where the system does not say who listens, and
+// false if the look-up fails elsewhere.
 func Held(port uint16, uid int) bool {
-	owners, told := listeners(port)
-	return !told || len(owners) > 0 && !slices.ContainsFunc(owners, func(owner int) bool { return owner != uid && owner != 0 })
-}
-
-// listenersIn returns the users who listen on a port in a table of sockets.
-func listenersIn(table io.Reader, port uint16) []int {
-	var owners []int
-	for lines := bufio.NewScanner(table); lines.Scan(); {
-		columns := strings.Fields(lines.Text())
-		if len(columns) <= columnOwner || columns[columnState] != listening || parse(columns[columnLocal]).Port() != port {
-			continue
-		}
-		if uid, err := strconv.Atoi(columns[columnOwner]); err == nil {
-			owners = append(owners, uid)
-		}
+	owners, err := listeners(port)
+	if err != nil {
+		return errors.Is(err, errSilent)
 	}
-	return owners
+	return len(owners) > 0 && !slices.ContainsFunc(owners, func(owner int) bool { return owner != uid && owner != 0 })
 }
 
 // nobody is the owner of a connection that the system does not list.
@@ -89,18 +87,19 @@ const (
 
 // ownerIn returns the user who has the connection from one address to another in a table of
 // sockets, or nobody.
-func ownerIn(table io.Reader, from, to netip.AddrPort) int {
-	for lines := bufio.NewScanner(table); lines.Scan(); {
+func ownerIn(table io.Reader, from, to netip.AddrPort) (int, error) {
+	lines := bufio.NewScanner(table)
+	for lines.Scan() {
 		columns := strings.Fields(lines.Text())
 		if len(columns) <= columnOwner || columns[columnState] != established ||
 			parse(columns[columnLocal]) != from || parse(columns[columnRemote]) != to {
 			continue
 		}
 		if uid, err := strconv.Atoi(columns[columnOwner]); err == nil {
-			return uid
+			return uid, nil
 		}
 	}
-	return nobody
+	return nobody, lines.Err()
 }
 
 // parse reads an address of a table: words of 32 bits in the byte order of the machine, as

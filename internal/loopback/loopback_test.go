@@ -36,8 +36,8 @@ func TestOwnerIn(t *testing.T) {
 		{"another port of the server", "127.0.0.1:50000", "127.0.0.1:3001", nobody},
 		{"a listener is no connection", "127.0.0.1:3000", "0.0.0.0:0", nobody},
 	} {
-		if got := ownerIn(strings.NewReader(table), netip.MustParseAddrPort(tt.from), netip.MustParseAddrPort(tt.to)); got != tt.want {
-			t.Errorf("%s: got %d, want %d", tt.name, got, tt.want)
+		if got, err := ownerIn(strings.NewReader(table), netip.MustParseAddrPort(tt.from), netip.MustParseAddrPort(tt.to)); got != tt.want || err != nil {
+			t.Errorf("%s: got %d (%v), want %d", tt.name, got, err, tt.want)
 		}
 	}
 }
@@ -68,11 +68,11 @@ func TestMine(t *testing.T) {
 	t.Parallel()
 	for network, address := range map[string]string{"tcp4": "127.0.0.1:0", "tcp6": "[::1]:0", "tcp": "127.0.0.1:0"} {
 		local, remote := connect(t, network, address)
-		if !Mine(local, remote, os.Getuid()) {
-			t.Errorf("%s: the connection of this process is another user's", network)
+		if mine, err := Mine(local, remote, os.Getuid()); !mine {
+			t.Errorf("%s: the connection of this process is another user's (%v)", network, err)
 		}
 	}
-	if Mine(nil, "127.0.0.1:1", os.Getuid()) {
+	if mine, _ := Mine(nil, "127.0.0.1:1", os.Getuid()); mine {
 		t.Error("a connection without ends is mine")
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/copse-dev/copse/internal/idle"
 	"github.com/copse-dev/copse/internal/mcpserver/answer"
 	"github.com/copse-dev/copse/internal/mcpserver/completion"
 	"github.com/copse-dev/copse/internal/mcpserver/route"
@@ -61,12 +61,15 @@ type Server struct {
 	locator  *route.Locator // nil for one worktree
 	tasks    *tasks.Tasks   // nil if no call can become one
 	ready    func()
-	idle     *idle
+	idle     *idle.Timer
 }
 
 // listTTL is how long a client may cache a list that changes only when another version of the
 // program is installed.
 const listTTL = 5 * time.Minute
+
+// idleAfter is how long the server must be idle before it returns memory to the system.
+const idleAfter = 2 * time.Second
 
 // pageSize is the number of entries in a page of a list.
 const pageSize = 100
@@ -74,7 +77,7 @@ const pageSize = 100
 // New assembles a server. It opens and reads nothing: the first answer costs only what the protocol
 // costs.
 func New(o Options) *Server {
-	s := &Server{guard: &answer.Guard{Secrets: o.Secrets, Logger: o.Logger}, logger: o.Logger, ready: o.Ready, idle: newIdle(idleAfter, debug.FreeOSMemory)}
+	s := &Server{guard: &answer.Guard{Secrets: o.Secrets, Logger: o.Logger}, logger: o.Logger, ready: o.Ready, idle: idle.New(idleAfter, idle.Release)}
 	served := collect(o)
 	if o.Worktrees != nil {
 		s.locator = &route.Locator{Find: o.Worktrees}
@@ -122,6 +125,7 @@ func New(o Options) *Server {
 	s.mcp.AddReceivingMiddleware(wire.WellFormed)
 	s.mcp.AddReceivingMiddleware(s.guard.Redacted)
 	s.mcp.AddReceivingMiddleware(subscription.Sessions)
+	s.mcp.AddReceivingMiddleware(s.awake)
 	s.mcp.AddReceivingMiddleware(wire.EncodedOnce)
 	if o.Connected != nil {
 		s.mcp.AddReceivingMiddleware(subscription.Connected(o.Connected))
@@ -138,6 +142,16 @@ func New(o Options) *Server {
 		}
 	}
 	return s
+}
+
+// awake delays the release of memory with each request. It does not count those that run: a
+// subscription lasts as long as its client.
+func (s *Server) awake(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		s.idle.Begin()
+		s.idle.End()
+		return next(ctx, method, req)
+	}
 }
 
 // served is the union of a server's toolsets.

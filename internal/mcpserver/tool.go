@@ -150,8 +150,8 @@ func (s *Server) withProgress(ctx context.Context, req *mcp.CallToolRequest) con
 // call runs a tool so that no failure in it ends the connection. There is a job only if
 // [tasks.PlaceOf] has a place for it.
 func (s *Server) call(ctx context.Context, t toolset.Tool, args json.RawMessage) (res toolset.Result, job *toolset.Job) {
-	s.idle.begin()
-	defer s.idle.end()
+	s.idle.Begin()
+	defer s.idle.End()
 	start := time.Now()
 	defer func() {
 		if p := recover(); p != nil {

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/secret"
 )
 
 // Sizes returns the size of a list in JSON in bytes, with a separator for each item.
@@ -16,9 +17,10 @@ func Sizes[T any](items []T) int {
 	return n
 }
 
-// Head cuts a text so that it takes at most budget bytes in JSON, and returns the number of omitted
-// bytes.
-func Head(text string, budget int) (string, int) {
+// Head removes the known secrets from a text, cuts it so that it takes at most budget bytes in JSON, and returns
+// the number of omitted bytes.
+func Head(known *secret.Set, text string, budget int) (string, int) {
+	text = known.Redact(text) // a part of a secret would remain after a cut
 	cut := text
 	for size := Size(cut); size > budget && cut != ""; size = Size(cut) {
 		n := utf8.RuneCountInString(cut)
@@ -30,9 +32,10 @@ func Head(text string, budget int) (string, int) {
 	return cut, len(text) - len(strings.TrimSuffix(cut, "…"))
 }
 
-// Tail cuts lines from the front of a text so that it takes at most budget bytes in JSON, and
-// returns the number of omitted bytes. If the last line alone is too long, its end stays.
-func Tail(text string, budget int) (string, int) {
+// Tail removes the known secrets from a text, cuts lines from its front so that it takes at most budget bytes in
+// JSON, and returns the number of omitted bytes. If the last line alone is too long, its end stays.
+func Tail(known *secret.Set, text string, budget int) (string, int) {
+	text = known.Redact(text)
 	cut := text
 	for size := Size(cut); size > budget && cut != ""; size = Size(cut) {
 		from := max(len(cut)-len(cut)*max(budget, 0)/size, 1)

@@ -289,7 +289,7 @@ func List(dir string, now time.Time) ([]Client, error) {
 		return nil, foreign(dir)
 	}
 	err := writable(dir)
-	entries, unlisted := os.ReadDir(dir) // the part that was read counts
+	entries, unlisted := regular.ReadDir(dir) // the part that was read counts
 	err = cmp.Or(err, unlisted)
 	var clients []Client
 	read := 0

@@ -34,7 +34,6 @@ const (
 // filter decides what a listing shows. It is for one call and one goroutine.
 type filter struct {
 	directory *directory
-	git       gitDirectory
 	root      gitignore.Rules
 	effort    *gitignore.Effort
 	tracked   func() index.Paths
@@ -82,7 +81,7 @@ type rules struct {
 // warning.
 func (p *Project) newFilter(ctx context.Context, f *directory) (flt *filter, warnings []string) {
 	flt = &filter{
-		directory: f, git: f.gitDirectory(), effort: gitignore.NewEffort(maxComparisons, maxPatterns),
+		directory: f, effort: gitignore.NewEffort(maxComparisons, maxPatterns),
 		tracked: func() index.Paths { return index.Paths{} },
 	}
 	repo, err := p.repository(ctx)
@@ -203,12 +202,13 @@ func (flt *filter) at(dir string, entries []fs.DirEntry) rules {
 	return flt.with(r, dir, entries)
 }
 
-// with returns r with the patterns of the directory itself. Most directories have none, which their
+// with returns r with the patterns of the directory itself, or for the tracked files of a git directory. Most directories have none, which their
 // entries show without another access to the disk.
 func (flt *filter) with(r rules, dir string, entries []fs.DirEntry) rules {
 	if hasPatterns(entries) {
 		r.Rules = r.With(flt.own(dir))
 	}
+	r.hidden = r.hidden || areGits(entries)
 	return r
 }
 
@@ -229,7 +229,7 @@ func (flt *filter) shows(r rules, dir string, entry fs.DirEntry) bool {
 // because its name is ignored.
 func (flt *filter) judge(r rules, dir string, entry fs.DirEntry) (shown, ignored bool) {
 	name := entry.Name()
-	if rooted.NamesGit(name) || entry.IsDir() && flt.git.is(depth(join(dir, name)), entry.Info) {
+	if rooted.NamesGit(name) {
 		return false, false
 	}
 	if !r.hidden && !r.Ignored(name, entry.IsDir()) {

@@ -64,11 +64,11 @@ const maxWalked = 200_000
 
 // List lists a directory, without what git ignores. The errors are those of Read.
 func (p *Project) List(ctx context.Context, asked string, r Range) (Listing, error) {
-	f, name, err := p.find(asked)
+	f, name, err := p.find(ctx, asked)
 	if err != nil {
 		return Listing{}, err
 	}
-	real, err := f.real(asked, name)
+	real, err := p.real(ctx, f, asked, name)
 	if err != nil {
 		return Listing{}, p.missing(ctx, name, err)
 	}
@@ -82,7 +82,10 @@ func (p *Project) List(ctx context.Context, asked string, r Range) (Listing, err
 		warnings = append(warnings, names)
 	}
 	start := flt.at(real, entries)
-	if start.hidden {
+	switch {
+	case areGits(entries):
+		warnings = append(warnings, "this is a git directory; only the files in it that the project's git tracks are listed")
+	case start.hidden:
 		warnings = append(warnings, fmt.Sprintf("git ignores this directory; only its tracked files are listed (%s in all)", cleantext.Count(len(entries), "entry")))
 	}
 	w := walk{ctx: ctx, filter: flt, max: r.Max, countLimit: maxWalked, listing: Listing{Entries: []Entry{}, LeftOut: leftOut, Warnings: warnings}}

@@ -5,7 +5,8 @@
 // [Project.List] the entries of a directory. It guarantees that
 //
 //   - it reads no byte from outside the directory, as package rooted ensures;
-//   - git's own directory is closed, under any name and over any link;
+//   - git's own directory is closed, under any name and over any link. Files that the project's git tracks
+//     are open, whatever their names are;
 //   - it waits for nothing: pipes and devices are refused, and a large file costs
 //     no more memory than its displayed part;
 //   - a listing shows what "git status" would know: it omits files that the patterns of
@@ -25,6 +26,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 
@@ -60,13 +62,13 @@ type Project struct {
 // directory is the open directory, while it remains the same one.
 type directory struct {
 	*rooted.Root
-	info fs.FileInfo
+	path  string
+	info  fs.FileInfo
+	inGit bool // in a git directory
 
 	mu       sync.Mutex
 	patterns map[string]*cachedfile.File[*gitignore.Patterns] // the .gitignore of a directory
 	parsed   atomic.Int64                                     // about how many patterns they have
-
-	elsewhere atomic.Pointer[string] // the directory outside the project that .git names
 }
 
 // New returns the project of the directory at an absolute path. Each listing calls repository; nil,
@@ -97,13 +99,13 @@ func (p *Project) directory() (*directory, error) {
 	if err != nil {
 		return nil, refusal("The project directory cannot be opened: " + err.Error())
 	}
-	p.opened = &directory{Root: root, info: info, patterns: map[string]*cachedfile.File[*gitignore.Patterns]{}}
+	p.opened = &directory{Root: root, path: p.path, info: info, inGit: inGit(filepath.Dir(p.path)), patterns: map[string]*cachedfile.File[*gitignore.Patterns]{}}
 	return p.opened, nil
 }
 
 // find returns the directory, and the name in it for a user's path. A path can have the form in
 // which package foreign shows names with invisible characters.
-func (p *Project) find(asked string) (*directory, string, error) {
+func (p *Project) find(ctx context.Context, asked string) (*directory, string, error) {
 	f, err := p.directory()
 	if err != nil {
 		return nil, "", err
@@ -118,19 +120,19 @@ func (p *Project) find(asked string) (*directory, string, error) {
 	if err != nil {
 		return nil, "", explain(asked, err)
 	}
-	if f.isGits(name) {
+	if p.isGits(ctx, f, name) {
 		return nil, "", ErrGit
 	}
 	return f, name, nil
 }
 
 // real returns the name of the file at the end of links, which must not be git's own.
-func (f *directory) real(asked, name string) (string, error) {
+func (p *Project) real(ctx context.Context, f *directory, asked, name string) (string, error) {
 	real, err := f.Real(name)
 	if err != nil {
 		return "", explain(asked, err)
 	}
-	if f.isGits(real) {
+	if p.isGits(ctx, f, real) {
 		return "", ErrGit
 	}
 	return real, nil

@@ -105,36 +105,110 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	}
 }
 
-// So is git's directory with another name, in the layouts that have one.
+// So is a project that is itself a part of a git directory, and no worktree.
+func TestProjectInGitDirectory(t *testing.T) {
+	t.Parallel()
+	g, dir := gittest.New(t), t.TempDir()
+	g.Run(dir, "init", "-q", "--bare", ".bare")
+	main := g.Init()
+	for root, want := range map[string]string{
+		filepath.Join(dir, ".bare", "hooks"): "error: Path is inside .git", filepath.Join(main, ".git", "deep", "info"): "error: Path is inside .git",
+		filepath.Join(dir, ".bare", "worktree"): "x", filepath.Join(main, "src"): "x", filepath.Join(dir, "src"): "x",
+	} {
+		gittest.Write(t, filepath.Join(root, "x"), "x")
+		if filepath.Base(root) == "worktree" {
+			gittest.Write(t, filepath.Join(root, ".git"), "gitdir: elsewhere\n")
+		}
+		if got := read(t, plain(root), "x", project.Lines{}); got != want {
+			t.Errorf("%s: %q, want %q", root, got, want)
+		}
+	}
+}
+
+// So is git's directory with another name, in each layout that has one, and whether or not .git leads there.
 func TestGitDirectoryWithAnotherName(t *testing.T) {
 	t.Parallel()
-	for name, file := range map[string]string{
-		"in the directory": "gitdir: ./.bare\n", "a worktree": "gitdir: .bare/worktrees/main\n", "over a link": "gitdir: to-bare\n", "a link": "",
+	for name, c := range map[string]struct {
+		plant  func(g *gittest.Git, dir string)
+		closed []string
+		open   []string
+	}{
+		"a container": {func(g *gittest.Git, dir string) {
+			from := g.Init()
+			g.Commit(from, "first")
+			g.Run(dir, "clone", "-q", "--bare", from, ".bare")
+			g.Run(filepath.Join(dir, ".bare"), "worktree", "add", "-q", "-b", "topic", "../main")
+			gittest.Write(t, filepath.Join(dir, "main", "x"), "x")
+		}, []string{".bare", ".bare/config", "./main/../.bare/config", ".bare/worktrees/main/HEAD", ".bare/missing"}, []string{"main/x"}},
+		"a bare repository": {func(g *gittest.Git, dir string) {
+			from := g.Init()
+			g.Commit(from, "first")
+			g.Run(dir, "clone", "-q", "--bare", from, ".")
+			g.Run(dir, "worktree", "add", "-q", "-b", "topic", "main")
+			gittest.Write(t, filepath.Join(dir, "main", "deep", "x"), "x")
+		}, []string{".", "config", "hooks", "worktrees/main/HEAD"}, []string{"main/deep/x"}},
+		"a separate directory": {func(g *gittest.Git, dir string) {
+			gittest.Write(t, filepath.Join(dir, "deep", "x"), "x")
+			g.Run(dir, "init", "-q", "--separate-git-dir", "deep/subgit", "sub")
+			gittest.Write(t, filepath.Join(dir, "sub", "x"), "x")
+		}, []string{"deep/subgit", "deep/subgit/config"}, []string{"sub/x", "deep/x"}},
+		"a directory of a worktree": {func(g *gittest.Git, dir string) {
+			main := g.Init()
+			g.Commit(main, "first")
+			g.Run(main, "worktree", "add", "-q", "-b", "topic", filepath.Join(dir, "topic"))
+			if err := os.Rename(filepath.Join(main, ".git", "worktrees", "topic"), filepath.Join(dir, "private")); err != nil {
+				t.Fatal(err)
+			}
+			gittest.Write(t, filepath.Join(dir, "topic", "x"), "x")
+		}, []string{"private/HEAD", "private"}, []string{"topic/x"}},
+		"tracked files with these names": {func(g *gittest.Git, dir string) {
+			g.Run(dir, "init", "-q")
+			for _, file := range []string{"HEAD", "objects/x", "refs/x", "src/HEAD", "src/commondir", "src/deep/x"} {
+				gittest.Write(t, filepath.Join(dir, filepath.FromSlash(file)), "x")
+			}
+			g.Run(dir, "add", ".")
+			gittest.Write(t, filepath.Join(dir, "src", "config"), "secret")
+			gittest.Write(t, filepath.Join(dir, "refs", "config"), "secret")
+		}, []string{".git/config", "src/config", "refs/config"}, []string{"HEAD", "objects/x", "src/HEAD", "src/deep/x"}},
+		"a .git in it": {func(g *gittest.Git, dir string) {
+			g.Run(dir, "init", "-q", "--bare", "repo.git")
+			gittest.Write(t, filepath.Join(dir, "repo.git", ".git"), "gitdir: .\n")
+			gittest.Write(t, filepath.Join(dir, "x"), "x")
+		}, []string{"repo.git/config", "repo.git/.git", "repo.git"}, []string{"x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			links := map[string]string{"to-config": ".bare/config", "to-bare": ".bare"}
-			if file == "" {
-				links[".git"] = "to-bare"
-			} else {
-				gittest.Write(t, filepath.Join(dir, ".git"), file)
-			}
-			gittest.Write(t, filepath.Join(dir, ".bare", "config"), "secret")
-			gittest.Write(t, filepath.Join(dir, "x"), "x")
-			for link, target := range links {
-				if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
-					t.Skip("no symbolic links here")
+			g, dir := gittest.New(t), t.TempDir()
+			c.plant(g, dir)
+			p := open(t, g, dir)
+			for i, path := range c.closed {
+				names := []string{path, filepath.Join(dir, filepath.FromSlash(path))}
+				link := fmt.Sprint("link-", i)
+				err := os.Symlink(filepath.FromSlash(path), filepath.Join(dir, link))
+				if _, missing := os.Stat(filepath.Join(dir, link)); err == nil && missing == nil {
+					names = append(names, link)
+				}
+				for _, name := range names {
+					if got := read(t, p, name, project.Lines{}); got != "error: Path is inside .git" {
+						t.Errorf("%s: %q", name, got)
+					}
+					if got := list(t, p, name, shallow)[0]; got != "error: Path is inside .git" {
+						t.Errorf("%s: %q", name, got)
+					}
+				}
+				if err := os.RemoveAll(filepath.Join(dir, link)); err != nil {
+					t.Error(err)
 				}
 			}
-			p := plain(dir)
-			for _, path := range []string{".bare", ".bare/config", "./x/../.bare/config", filepath.Join(dir, ".bare", "config"), "to-config", "to-bare", "to-bare/config"} {
-				if got := read(t, p, path, project.Lines{}); got != "error: Path is inside .git" {
+			for _, path := range c.open {
+				if got := read(t, p, path, project.Lines{}); got != "x" {
 					t.Errorf("%s: %q", path, got)
 				}
 			}
-			if diff := cmp.Diff([]string{"to-bare@", "to-config@", "x"}, list(t, p, "", project.Range{Depth: 3, Max: 10})); diff != "" {
-				t.Error(diff)
+			for _, shown := range list(t, p, "", project.Range{Depth: 5, Max: 500}) {
+				if strings.Contains(shown, "config") || strings.Contains(shown, "hooks") {
+					t.Errorf("%s is listed", shown)
+				}
 			}
 		})
 	}

@@ -20,11 +20,11 @@ type Text = excerpt.Text
 // Read returns lines of a file. The error is [ErrOutside], [ErrGit], a
 // [*NotFoundError] or a [*KindError].
 func (p *Project) Read(ctx context.Context, asked string, lines Lines) (Text, error) {
-	f, name, err := p.find(asked)
+	f, name, err := p.find(ctx, asked)
 	if err != nil {
 		return Text{}, err
 	}
-	if _, err := f.real(asked, name); err != nil {
+	if _, err := p.real(ctx, f, asked, name); err != nil {
 		return Text{}, p.missing(ctx, name, err)
 	}
 	file, err := f.Open(name)

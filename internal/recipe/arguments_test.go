@@ -70,4 +70,11 @@ func TestRecordedArguments(t *testing.T) {
 	if latest := recipe.New(root, g.Env, others, recipe.Options{}).Latest(); len(latest) != 1 || !short(latest[0].Args) {
 		t.Errorf("the log has %d runs", len(latest))
 	}
+	call.Args = call.Args[:2]
+	if _, err := j.Run(t.Context(), call, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) != 1 || len(seen[0].Args) != 2 || !strings.HasSuffix(seen[0].Args[1], "\x01…") {
+		t.Errorf("with a long last argument, another process sees %d runs", len(seen))
+	}
 }

@@ -3,7 +3,6 @@ package recipe
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -141,12 +140,15 @@ func (d dumped) recipe() Recipe {
 	return r
 }
 
-// contained refuses settings with which just itself would read files, or work, outside the
-// project. They are relative to the file of the module, whose copy is below copies.
+// contained refuses modules that are not copies, and settings with which just itself would read files, or work,
+// outside the project. The settings are relative to the file of the module, whose copy is below copies.
 func (m module) contained(s *justsource.Sources, copies string) error {
-	file, err := filepath.Rel(copies, m.Source)
-	if err != nil {
-		file = "justfile"
+	file := "justfile"
+	if m.Source != "" { // an older just has none
+		var err error
+		if file, err = justsource.Original(m.Source, copies); err != nil {
+			return &justsource.FileError{Problem: "The justfile cannot be used: " + err.Error()}
+		}
 	}
 	for name, raw := range map[string]json.RawMessage{
 		"dotenv-filename": m.Settings.DotenvFilename, "dotenv-path": m.Settings.DotenvPath, "working-directory": m.Settings.WorkingDirectory,
@@ -158,7 +160,7 @@ func (m module) contained(s *justsource.Sources, copies string) error {
 		if json.Unmarshal(raw, &text) != nil {
 			return &justsource.FileError{Problem: "The justfile cannot be used: the setting " + name + " is an expression; write a plain string"}
 		}
-		if err := s.Inside(filepath.ToSlash(file), text); err != nil {
+		if err := s.Inside(file, text); err != nil {
 			return &justsource.FileError{Problem: fmt.Sprintf("The justfile cannot be used: the setting %s is %s, which points outside the project; use a path in it", name, justsource.Quote(text))}
 		}
 	}

@@ -76,7 +76,7 @@ type Options struct {
 // New returns the justfile of the project at root, an absolute path, which may not have one. just
 // and its recipes get the environment.
 func New(root string, env xec.Env, journal *Journal, o Options) *Justfile {
-	own, plain, names := make(xec.Env, 0, len(env)), make(xec.Env, 0, len(env)), make(xec.Env, 0, len(env))
+	own, names := make(xec.Env, 0, len(env)), make(xec.Env, 0, len(env))
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
 		if strings.HasPrefix(name, "JUST_") {
@@ -84,10 +84,8 @@ func New(root string, env xec.Env, journal *Journal, o Options) *Justfile {
 		}
 		own = append(own, kv)
 		names = append(names, named(name, kv))
-		if public, ok := credential.Public(kv); ok {
-			plain = append(plain, public)
-		}
 	}
+	plain := xec.Env(credential.Public(own))
 	return &Justfile{
 		root: root, env: own.With("GIT_TERMINAL_PROMPT=0"), plain: plain.With("GIT_TERMINAL_PROMPT=0"), names: sync.OnceValue(func() xec.Env { return ownpath.Without(names, root, o.Main) }),
 		journal: journal, o: o, closed: make(chan struct{}),
@@ -406,6 +404,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	defer stop(nil)
 
 	var kept capture.Output
+	all := outputs{&kept, out}
 	run := Run{Task: called.Name, Args: c.Args, Started: time.Now().UTC()}
 	task := j.journal.tasks.Begin(running.Task{
 		Name: run.Task, Args: j.journal.clean(run.Args), Root: j.root, Started: run.Started,
@@ -426,10 +425,11 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	}
 	timeout := cmp.Or(c.Timeout, DefaultTimeout)
 	err = xec.Stream(ctx, guard.Wrap(xec.Command{
-		Name: program, Dir: j.root, Env: env, Timeout: timeout, Args: append(append(args, "--", called.Name), c.Args...), Started: task.Lead,
+		Name: program, Dir: j.root, Env: env, Timeout: timeout, Args: append(append(args, "--", called.Name), c.Args...), Started: task.Lead, Stopping: all.interrupt,
 		Grace: running.Grace, Hurry: hurry, Person: c.Terminal,
 	}, j.o.Self), io.MultiWriter(&kept, out))
 	run.Duration = time.Since(run.Started)
+	all.end(j.journal.text)
 	by := task.StoppedBy()
 	if stopped, ok := errors.AsType[stoppedError](context.Cause(ctx)); ok {
 		by = string(stopped)
@@ -461,6 +461,32 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	j.journal.record(run, &kept)
 	recording.End(run.outcome())
 	return run, nil
+}
+
+// outputs are the writers of a run, of which some keep what they get.
+type outputs []io.Writer
+
+// kept yields those that do.
+func (o outputs) kept(yield func(*capture.Output) bool) {
+	for _, out := range o {
+		if kept, ok := out.(*capture.Output); ok && !yield(kept) {
+			return
+		}
+	}
+}
+
+// interrupt marks the end of the outputs as a cut.
+func (o outputs) interrupt() {
+	for kept := range o.kept {
+		kept.Interrupt()
+	}
+}
+
+// end marks where the outputs can end in the middle of a secret.
+func (o outputs) end(redact func(string) string) {
+	for kept := range o.kept {
+		kept.End(redact)
+	}
 }
 
 // outcome returns the outcome of the run.

@@ -32,7 +32,7 @@ func TestShimWithoutVersion(t *testing.T) {
 	shim := executable(t, filepath.Join(t.TempDir(), "just"), "echo 'mise ERROR No version is set for shim: just' >&2", "exit 1")
 	j := New(root, xec.Env{"HOME=" + t.TempDir(), "PATH=" + filepath.Dir(shim) + ":/usr/bin:/bin"}, NewJournal("", root), Options{})
 	_, err := j.Recipes(t.Context())
-	if err == nil || !strings.HasPrefix(err.Error(), "`just` does not start in your home directory, where copse starts it: mise ERROR No version is set for shim: just. If") {
+	if err == nil || !strings.HasPrefix(err.Error(), "`just` does not start in your home directory, where copse starts it: \"mise ERROR No version is set for shim: just\". If") {
 		t.Error(err)
 	}
 }

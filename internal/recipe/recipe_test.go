@@ -160,8 +160,8 @@ func TestBadFiles(t *testing.T) {
 	}{
 		"none":    {nil, "There is no justfile in the project root."},
 		"several": {map[string]string{"justfile": "", ".justfile": ""}, "There are several justfiles in the project root: .justfile, justfile. Keep one"},
-		"syntax":  {map[string]string{"justfile": "a:\n  @echo\nb\n"}, "justfile, line 3: expected"},
-		"import":  {map[string]string{"justfile": "import 'x.just'\n", "x.just": "a:\n  @echo\n}\n"}, "x.just, line 3: unexpected"},
+		"syntax":  {map[string]string{"justfile": "a:\n  @echo\nb\n"}, `justfile, line 3: "expected`},
+		"import":  {map[string]string{"justfile": "import 'x.just'\n", "x.just": "a:\n  @echo\n}\n"}, "x.just, line 3: it cannot be read"},
 		"missing": {map[string]string{"justfile": "import 'x.just'\n"}, "could not find source file for import"},
 		"empty":   {map[string]string{"justfile": ""}, `There is no task "a"; the justfile has none`},
 	} {
@@ -359,6 +359,8 @@ calls a:
   @just raw {{quote(a)}}
 inside a:
   @tool {{quote('b ' + a)}}
+either a:
+  @{ [[ {{quote(a)}} == c || {{quote(a)}} == d ]]; } 2>/dev/null; echo {{quote(a)}}
 [arg('a', long='name')]
 option a b='':
   @echo {{a}} {{quote(b)}}
@@ -385,8 +387,13 @@ option a b='':
 			"(the recipe passes it to just, which can read it as code again, in the command just). Such an argument can contain only unaccented letters, digits, and -_./:=,@+. " +
 			`To allow any argument, change the justfile: name the other recipe as a dependency, as in "recipe x: (other x)"`},
 		{recipe.Call{Name: "inside", Args: []string{"; x"}}, `error: inside: the argument "; x" is refused, because it could run other commands: a becomes part of a script ` +
-			"(the recipe passes it to a program that can evaluate it: inside a longer text, after an option such as -c or --exec, or as the command to run, in the command tool). " +
+			"(the recipe passes it to a program inside a longer text, after an option such as -c or --exec, or as the command to run, and the program can evaluate that, in the command tool). " +
 			"Such an argument can contain only unaccented letters, digits, and -_./:=,@+. To allow any argument, change the justfile: pass it as a word of its own"},
+		{recipe.Call{Name: "either", Args: []string{"c"}}, "c\n"},
+		{recipe.Call{Name: "either", Args: []string{"; x"}}, `error: either: the argument "; x" is refused, because it could run other commands: a becomes part of a script ` +
+			"(the script of the recipe has [[ ]], and sh can be a shell without it, in the command [[). " +
+			"Such an argument can contain only unaccented letters, digits, and -_./:=,@+. " +
+			`To allow any argument, change the justfile: write [ ], or run the script with bash, by "set shell := ['bash', '-uc']" or #!/usr/bin/env bash`},
 		{recipe.Call{Name: "option", Args: []string{"--name", "x"}}, "x \n"},
 	} {
 		if got := run(t, j, tt.call); got != tt.want {
@@ -433,7 +440,7 @@ func TestScriptInterpreter(t *testing.T) {
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	_, root := project(t, map[string]string{"justfile": "env:\n  @env\n"})
-	secrets := []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "JIRA_TOKEN", "JIRA_API_TOKEN", "JIRA_PASSWORD", "NETRC", "COPSE_ITEMS", "PGPASSWORD", "PGSSLPASSWORD"}
+	secrets := []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "JIRA_TOKEN", "JIRA_API_TOKEN", "JIRA_PASSWORD", "NETRC", "COPSE_ITEMS", "PGPASSWORD", "PGSSLPASSWORD", "SSHPASS", "GIT_CONFIG_PARAMETERS"}
 	env := xec.Env(os.Environ()).With("OTHER=sesame")
 	for _, name := range secrets {
 		env = env.With(name + "=sesame")

@@ -48,8 +48,9 @@ func TestWall(t *testing.T) {
 	escapes := append(rootedtest.Escapes(root), "~/secret.txt", "~/outside/b.txt", "~//secret.txt", "~/../secret.txt", "~/.")
 	forms := []string{
 		"import '%s'", "import? '%s'", `import "%s"`, "import'%s'", "import  \t'%s'", "import ? '%s'", "import\\\n  '%s'", "import \\\r\n'%s'", "\ufeffimport '%s'",
-		"import '''%s'''", `import """%s"""`, "import '%s' # why", "mod x '%s'", "mod? x '%s'", "mod x\\\n'%s'", "[private]\nimport '%s'", "[group('a')]\n# doc\nmod x '%s'",
+		"import '''%s'''", `import """%s"""`, "import '''  %s'''", "mod x \"\"\"\t%s \"\"\"", "import '%s' # why", "mod x '%s'", "mod? x '%s'", "mod x\\\n'%s'", "[private]\nimport '%s'", "[group('a')]\n# doc\nmod x '%s'",
 		"import x'%s'", "import x '%s'", "mod x x'%s'", "a:\n  echo\nimport '%s'", "x := '''\n'''\nimport '%s'",
+		"\\\n  import '%s'", "\\\r\n\t\\\r\nmod x '%s'", "\ufeff import '%s'", "\\\n\ufeffimport '%s'", "a:\n  echo\n\\\n import '%s'",
 	}
 	tried := 0
 	j := without(t, root, home)
@@ -76,7 +77,7 @@ func TestWallEscapes(t *testing.T) {
 	root := rootedtest.Project(t)
 	for _, text := range []string{
 		`import "\u{2e}\u{2e}/secret.txt"`, `import "..\u{2f}secret.txt"`, `import "\u{7e}/secret.txt"`, `import "\u{2F}etc/passwd"`, `import "out\u{2d}file"`,
-		"import x'$HOME/secret.txt'", "import x\"~/secret.txt\"", "import '''\n  ../secret.txt'''", "import '../secret.txt\n'", `import "\z"`, `import "\u{110000}"`, "import '../secret.txt",
+		"import x'$HOME/secret.txt'", "import x\"~/secret.txt\"", "import '''\n  ../secret.txt'''", "import '../secret.txt\n'", `import "\z"`, `import "\u{110000}"`, `import? "~/x'\u{a}import '/etc/passwd"`, "import '../secret.txt",
 		"mod out-dir", "mod proc", "mod out-root", "mod? out-dir", "import 'in.just'", "mod in", "mod sub", "mod sub 'sub'", "mod y 'linked'",
 		"set dotenv-path := '/etc/passwd'", "set dotenv-path := '../secret.txt'", "set dotenv-filename := 'out-file'", "set working-directory := '..'", "set working-directory := 'out-dir'",
 		"set dotenv-path := '/etc' / 'passwd'", "mod set",
@@ -119,7 +120,7 @@ func TestWallLinks(t *testing.T) {
 func TestNoExcerpts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
-		"syntax":    {"# one\na:\n  echo\nb := 'x' s3cret\n", "The justfile cannot be used: justfile, line 4: expected"},
+		"syntax":    {"# one\na:\n  echo\nb := 'x' s3cret\n", `The justfile cannot be used: justfile, line 4: "expected`},
 		"in import": {"import 'more.just'\n", "The justfile cannot be used: more.just, line 2: "},
 		"module":    {"mod sub\n", "The justfile cannot be used: sub/mod.just, line 1: "},
 		"unknown":   {"a: s3cret-dependency\n", "The justfile cannot be used: justfile, line 1: "},

@@ -11,13 +11,13 @@ import (
 )
 
 // variable matches the name of a variable.
-var variable = lazyregexp.New(`\b(?:[A-Z][A-Z0-9_]*|[a-z]+_proxy)\b`)
+var variable = lazyregexp.New(`\b(?:[A-Z][A-Z0-9_]*|[a-z_]+_proxy)\b`)
 
 // credentialsIn returns the variables with logins in a text, each once.
 func credentialsIn(text string) []string {
 	var found distinct.List[string]
 	for _, name := range variable.Get().FindAllString(text, -1) {
-		if credential.Variable(name) || slices.Contains(credential.Addresses(), name) {
+		if credential.Variable(name) || credential.Address(name) || slices.Contains(credential.Commands(), name) {
 			found.Add(name)
 		}
 	}

@@ -34,19 +34,23 @@ func (r *Root) CheckWrite(name string) error {
 		return ErrGitDirectory
 	}
 	for i := range done {
-		if r.isGit(filepath.Join(done[:i+1]...)) {
+		if r.IsGit(filepath.Join(done[:i+1]...)) {
 			return ErrGitDirectory
 		}
 	}
 	return nil
 }
 
-// isGit reports whether a directory is a git directory, whatever its name is.
-func (r *Root) isGit(dir string) bool {
-	has := func(name string) bool {
+// IsGit reports whether a directory is a git directory, whatever its name is.
+func (r *Root) IsGit(dir string) bool {
+	return IsGit(func(name string) bool {
 		_, err := r.root.Lstat(filepath.Join(dir, name))
 		return err == nil
-	}
+	})
+}
+
+// IsGit reports whether a directory with certain files is a git directory, as git decides.
+func IsGit(has func(name string) bool) bool {
 	return has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 

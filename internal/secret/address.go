@@ -1,6 +1,29 @@
 package secret
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/copse-dev/copse/internal/lazyregexp"
+)
+
+// namedValue matches a name that stands for a secret, such as "API_KEY" or "--api-key", and its value, as
+// JSON, YAML, and TOML have both.
+var namedValue = lazyregexp.New(`(?i)((?:key|token|secret|passw|credential|authorization)[\w-]*["']?\s*[:=,]\s*)` +
+	`("(?:[^"\\]|\\.)*"|'[^']*'|[^"'\s,{}\[\]]+)`)
+
+// WithoutNamed returns a text with "…" in place of the values of names that stand for secrets. References
+// to variables remain: they begin with "$", or their name ends in "env_var". Call [WithoutBearers] first.
+func WithoutNamed(text string) string {
+	pattern := namedValue.Get()
+	return pattern.ReplaceAllStringFunc(text, func(found string) string {
+		parts := pattern.FindStringSubmatch(found)
+		value := strings.Trim(parts[2], `"'`)
+		if strings.HasPrefix(value, "$") || strings.HasPrefix(value, scheme) || strings.Contains(parts[1], "_env_var") {
+			return found
+		}
+		return parts[1] + strings.Replace(parts[2], value, "…", 1)
+	})
+}
 
 // WithoutLogins returns a text with "…" in place of the logins in its addresses: what is before the
 // last "@" of the host, as in https://ada:1234@example.com. JSON can escape the slashes of an address.
@@ -44,10 +67,12 @@ func loginOf(text string) int {
 	return -1
 }
 
+// scheme precedes a token in a header.
+const scheme = "Bearer "
+
 // WithoutBearers returns a text with "…" in place of the tokens after "Bearer", up to the end of the
 // quotation or a blank.
 func WithoutBearers(text string) string {
-	const scheme = "Bearer "
 	var out strings.Builder
 	for {
 		i := strings.Index(text, scheme)

@@ -7,6 +7,27 @@ import (
 )
 
 // The login of an address does not appear, wherever the address is, and other text is unchanged.
+func TestWithoutNamed(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`   "env": {"API_KEY": "sk-1/2", "x-token":"t"},`:          `   "env": {"API_KEY": "…", "x-token":"…"},`,
+		`   bearer_token = "abc" # comment`:                        `   bearer_token = "…" # comment`,
+		`   "password": "a b\" c", "x": "y"`:                       `   "password": "…", "x": "y"`,
+		"   token: abc # comment":                                  "   token: … # comment",
+		`   "keys": ["a", "b"], "key": 1`:                          `   "keys": ["a", "b"], "key": …`,
+		`   PASSWORD = 'p' `:                                       `   PASSWORD = '…' `,
+		`   "args": ["--api-key", "abc", "--port", "1"],`:          `   "args": ["--api-key", "…", "--port", "1"],`,
+		`   "args": ["--api-key=abc", "x"],`:                       `   "args": ["--api-key=…", "x"],`,
+		`   "GH_TOKEN": "${env:GH_TOKEN}", "a": "$TOKEN"`:          `   "GH_TOKEN": "${env:GH_TOKEN}", "a": "$TOKEN"`,
+		`   bearer_token_env_var = "GITHUB_TOKEN"`:                 `   bearer_token_env_var = "GITHUB_TOKEN"`,
+		`   "command": "/usr/bin/copse", "args": ["mcp", "serve"]`: `   "command": "/usr/bin/copse", "args": ["mcp", "serve"]`,
+	} {
+		if got := secret.WithoutNamed(text); got != want {
+			t.Errorf("%s\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
 func TestWithoutLogins(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -8,8 +8,6 @@ const mark = "…"
 const (
 	// shortestPart is the minimum length of a part of a secret that is removed.
 	shortestPart = 8
-	// longestPart is the maximum length of one.
-	longestPart = 1 << 10
 	// maxEffort is the maximum number of bytes to compare in a text. Where more are necessary,
 	// everything next to a mark counts as a part of a secret.
 	maxEffort = 16 << 20
@@ -59,13 +57,13 @@ func (p *patterns) cuts(text []byte, all []span) []span {
 }
 
 // beginningAt returns the length of the longest end of text that is the beginning of a secret, with
-// an escape at its end that the cut has left incomplete.
+// an escape or a character at its end that the cut has left incomplete.
 func (p *patterns) beginningAt(text []byte, spent *effort) int {
 	if n := p.beginsIn(text, spent); n > 0 {
 		return n
 	}
 	for i := len(text) - 1; i >= max(0, len(text)-maxEscape); i-- {
-		if p.introduces(text[i]) {
+		if p.introduces(text[i]) || bytes.HasPrefix(text[i:], []byte("\uFFFD")) {
 			if n := p.beginsIn(text[:i], spent); n > 0 {
 				return len(text) - i + n
 			}
@@ -74,8 +72,11 @@ func (p *patterns) beginningAt(text []byte, spent *effort) int {
 	return 0
 }
 
+// longest returns the length of the longest text.
+func (p *patterns) longest() int { return len(p.texts[0]) }
+
 func (p *patterns) beginsIn(text []byte, spent *effort) int {
-	for from := max(0, len(text)-longestPart); from+shortestPart <= len(text); from++ {
+	for from := max(0, len(text)-p.longest()); from+shortestPart <= len(text); from++ {
 		for _, form := range p.beginnings[string(text[from:from+shortestPart])] {
 			rest := text[from:]
 			if !spent.spend(len(rest)) {
@@ -101,7 +102,7 @@ func (p *patterns) endAt(text []byte, spent *effort) int {
 }
 
 func (p *patterns) endsIn(text []byte, spent *effort) int {
-	for to := min(len(text), longestPart); to >= shortestPart; to-- {
+	for to := min(len(text), p.longest()); to >= shortestPart; to-- {
 		for _, form := range p.ends[string(text[to-shortestPart:to])] {
 			if !spent.spend(to) {
 				return to

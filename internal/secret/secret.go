@@ -18,6 +18,7 @@ package secret
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -130,12 +131,13 @@ func IsToken(login, password string) bool {
 	return (password == "" || password == "x-oauth-basic") && len(login) >= tokenLength
 }
 
-// InURL calls add with the secrets in a URL: the login, and parameters for passwords and tokens. A
-// text without a scheme is the address of a proxy.
+// InURL calls add with the secrets in a URL: the login, and parameters for passwords and tokens, in its
+// query, its fragment, or its path. A text without a scheme is the address of a proxy.
 func InURL(text string, add func(login, secret string)) {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
 	}
+	parameters(text, add)
 	u, err := url.Parse(text)
 	if err != nil || u.User == nil && u.Port() != "" {
 		malformed(text, add)
@@ -145,23 +147,34 @@ func InURL(text string, add func(login, secret string)) {
 	}
 	password, _ := u.User.Password()
 	add(u.User.Username(), password)
-	for name, values := range u.Query() {
-		if !isSecret(name) {
+}
+
+// parameters calls add with the values of the parameters for secrets, as they are and unescaped.
+func parameters(text string, add func(login, secret string)) {
+	for parameter := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("?&#;", r) }) {
+		name, value, _ := strings.Cut(parameter, "=")
+		if !isSecret(name[strings.LastIndexByte(name, '/')+1:]) {
 			continue
 		}
-		for _, value := range values {
-			add("", value)
+		add("", value)
+		if plain, err := url.QueryUnescape(value); err == nil {
+			add("", plain)
 		}
 	}
 }
 
-// malformed calls add with the login of a URL that has a character in it which it must escape.
+// malformed calls add with the login of a URL that has a character in it which it must escape. It ends at the
+// last "@" of the host, or at that of the URL.
 func malformed(text string, add func(login, secret string)) {
 	_, rest, _ := strings.Cut(text, "://")
-	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
-		login, password, ok := strings.Cut(rest[:at], ":")
+	host := rest
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		host = rest[:end]
+	}
+	for _, part := range []string{host, rest} {
+		login, password, ok := strings.Cut(part[:max(0, strings.LastIndexByte(part, '@'))], ":")
 		if !ok {
-			return
+			continue
 		}
 		add(login, password)
 		if plain, err := url.PathUnescape(password); err == nil {
@@ -173,7 +186,8 @@ func malformed(text string, add func(login, secret string)) {
 // isSecret reports whether a parameter of a URL is one for a password or a token.
 func isSecret(name string) bool {
 	name = strings.ToLower(name)
-	return slices.ContainsFunc([]string{"password", "passwd", "token", "secret"}, func(word string) bool { return strings.Contains(name, word) })
+	return slices.ContainsFunc([]string{"password", "passwd", "token", "secret", "signature"}, func(word string) bool { return strings.Contains(name, word) }) ||
+		slices.ContainsFunc([]string{"key", "pass", "pwd", "auth", "sig"}, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 // all returns the texts to search for.
@@ -196,20 +210,47 @@ func (s *Set) all() *patterns {
 // Redact returns text without the secrets. It returns text without any unchanged. Line breaks, the
 // blanks after them, and backticks remain, even within a secret: they are the structure of Markdown,
 // and a repository chooses some of the secrets.
-func (s *Set) Redact(text string) string {
-	found := spans(s.all(), text)
-	if len(found) == 0 {
-		return text
-	}
+func (s *Set) Redact(text string) string { return s.Between(text, 0, len(text)) }
+
+// Around is how many bytes before and after a part of a text belong to a secret at most: [Set.Between] considers
+// no more of them.
+const Around = 16 << 10
+
+// Between returns text[from:to], redacted as Redact does. It also removes the part of a secret that begins before
+// from or ends after to. Use it to cut a text: in a piece, a part of a secret is text like any other.
+func (s *Set) Between(text string, from, to int) string {
+	begin := max(0, from-Around)
+	around := text[begin:min(len(text), to+Around)]
+	from, to = from-begin, to-begin
 	var out strings.Builder
-	at := 0
-	for _, secret := range found {
-		out.WriteString(text[at:secret.from])
-		line := secret.from == 0 || text[secret.from-1] == '\n'
-		mask(&out, text[secret.from:secret.to], line)
-		at = secret.to
+	at := from
+	for _, secret := range spans(s.all(), around) {
+		hidden := span{max(secret.from, at), min(secret.to, to)}
+		if hidden.from >= hidden.to {
+			continue
+		}
+		out.WriteString(around[at:hidden.from])
+		line := hidden.from == 0 || around[hidden.from-1] == '\n'
+		mask(&out, around[hidden.from:hidden.to], line)
+		at = hidden.to
 	}
-	return out.String() + text[at:]
+	if at == from {
+		return around[from:to]
+	}
+	return out.String() + around[at:to]
+}
+
+type contextKey struct{}
+
+// With returns a context for calls that must not show the secrets of a set.
+func With(ctx context.Context, s *Set) context.Context {
+	return context.WithValue(ctx, contextKey{}, s)
+}
+
+// Of returns the secrets that a call must not show; nil if there are none.
+func Of(ctx context.Context) *Set {
+	s, _ := ctx.Value(contextKey{}).(*Set)
+	return s
 }
 
 // mask writes the structure of a secret, and [Mask] for what is between. line means that the secret

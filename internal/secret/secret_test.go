@@ -165,14 +165,19 @@ func TestTokens(t *testing.T) {
 		}
 	}
 	for in, want := range map[string][]string{
-		"https://ada:sesame17%21@proxy:3128":                 {"sesame17!"},
-		"ada:sesame17@proxy:3128":                            {"sesame17"},
-		"postgres://ada@h/d?sslpassword=sesame17&project=":   {"sesame17"},
-		"https://h/x?access_token=" + token + "&a=12345678":  {token},
-		"https://" + token + ":x-oauth-basic@github.com/o/r": {token},
-		"http://ada:sesame 17/18%@proxy:1":                   {"sesame 17/18%"},
-		"tcp://ada:17/sesame@h":                              {"17/sesame"},
-		"https://ada.example.com:443/long/path/to/it?a=b":    nil,
+		"https://ada:sesame17%21@proxy:3128":                      {"sesame17!"},
+		"ada:sesame17@proxy:3128":                                 {"sesame17"},
+		"postgres://ada@h/d?sslpassword=sesame17&project=":        {"sesame17"},
+		"https://h/x?access_token=" + token + "&a=12345678":       {token},
+		"https://h/x#access_token=" + token + "&a=12345678":       {token},
+		"https://h/x;token=sesame17%21;a=12345678":                {"sesame17!", "sesame17%21"},
+		"https://ada:sesame 17@h/o/r@v2?access_key=12345679":      {"sesame 17", "12345679"},
+		"https://h/x?key=sesame17&auth=sesame18&author=-12345678": {"sesame17", "sesame18"},
+		"https://token.example.com/x=-12345678":                   nil,
+		"https://" + token + ":x-oauth-basic@github.com/o/r":      {token},
+		"http://ada:sesame 17/18%@proxy:1":                        {"sesame 17/18%"},
+		"tcp://ada:17/sesame@h":                                   {"17/sesame"},
+		"https://ada.example.com:443/long/path/to/it?a=b":         nil,
 		"%zz://": nil,
 	} {
 		s := secret.New(nil)
@@ -329,6 +334,53 @@ func BenchmarkRedact(b *testing.B) {
 					s.Redact(text)
 				}
 			})
+		}
+	}
+}
+
+// A piece of a text shows no part of a secret, wherever it begins and ends, and everything else.
+func TestBetween(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("0123456789abcdef", 256)
+	for spelled, word := range map[string]string{token: token, url.QueryEscape("p%w+d/\"é" + token): "p%w+d/\"é" + token, long: long} {
+		s, before, after := known("", word), "before ", " after"
+		text := before + spelled + after
+		step := max(1, len(spelled)/50)
+		for from := 0; from <= len(text); from += step {
+			for to := from; to <= len(text); to += step {
+				want := ""
+				if from < len(before) {
+					want = before[from:min(to, len(before))]
+				}
+				if from < len(before)+len(spelled) && to > len(before) && from < to {
+					want += secret.Mask
+				}
+				if rest := max(from, len(before)+len(spelled)); to > rest {
+					want += text[rest:to]
+				}
+				if got := s.Between(text, from, to); got != want {
+					t.Fatalf("%.40q from %d to %d: %.200q, want %q", text, from, to, got, want)
+				}
+			}
+		}
+	}
+	var none *secret.Set
+	if got := none.Between("text", 1, 3); got != "ex" {
+		t.Errorf("without secrets: %q", got)
+	}
+}
+
+// A long part of a secret next to a cut is removed as a whole.
+func TestLongCut(t *testing.T) {
+	t.Parallel()
+	var word strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&word, "%d.", i)
+	}
+	s := known("", word.String())
+	for _, part := range []string{word.String()[:4000] + "…", "…" + word.String()[4000:]} {
+		if got := s.Redact("a " + part + " b"); !strings.Contains(got, secret.Mask) || len(got) > 30 {
+			t.Errorf("%.100q", got)
 		}
 	}
 }

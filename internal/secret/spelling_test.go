@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/secret"
 )
 
@@ -72,6 +73,22 @@ func TestHexadecimal(t *testing.T) {
 		} {
 			if got := known("", word).Redact("A " + text + " Z"); !strings.Contains(got, secret.Mask) || len(got) > len(`A 6164613a0a[redacted] Z`) {
 				t.Errorf("%s: %s: %q became %q", word, name, text, got)
+			}
+		}
+	}
+}
+
+// A secret is found in text that copse has marked as foreign, whatever characters the marks replace.
+func TestMarked(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{token, "pass`word`1234ab", "`quoted1234ab`", "it's a `pass` word1", "``1234ab``12"} {
+		for name, line := range map[string]foreign.Line{
+			"name": foreign.Name("A " + word + " Z"), "prose": foreign.Prose("A " + word + " Z"), "title": foreign.Own("a ").Prose(word),
+			"quote": foreign.Quote("A " + word + " Z")[0], "both": foreign.Prose("A " + foreign.Spell(word) + " Z"),
+		} {
+			shown := foreign.Markdown([]foreign.Line{line})
+			if got := known("", word).Redact(shown); !strings.Contains(got, secret.Mask) || strings.Contains(got, "1") || strings.Contains(got, "pass") {
+				t.Errorf("%s: %s: %s became %s", word, name, shown, got)
 			}
 		}
 	}

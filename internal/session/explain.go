@@ -3,10 +3,12 @@ package session
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -51,8 +53,12 @@ func Explain(err error) error {
 		return &failure.Error{
 			Kind: failure.NoRepository, Err: err,
 			What: func(w failure.Words) string {
-				if outside, ok := errors.AsType[*git.OutsideError](err); ok && w.Person {
-					return outside.Dir + " is not in a git repository"
+				outside, ok := errors.AsType[*git.OutsideError](err)
+				switch {
+				case ok && w.Person && errors.Is(outside.Unreadable, fs.ErrNotExist):
+					return "there is no directory " + foreign.Mention(outside.Dir)
+				case ok && w.Person && outside.Unreadable == nil:
+					return foreign.Mention(outside.Dir) + " is not in a git repository"
 				}
 				return w.Program + " was started outside a git repository"
 			},

@@ -79,6 +79,8 @@ type Gate interface {
 	Guard(ctx context.Context, w Worktree, server http.Handler) (http.Handler, error)
 	// Renew creates a new token for a worktree whose old one strangers may know.
 	Renew(ctx context.Context, w Worktree) error
+	// Refresh applies tokens that another process has created. The supervisor calls it once a second.
+	Refresh(ctx context.Context)
 	// TokenFile is the path of a worktree's token; "" if none is required.
 	TokenFile(w Worktree) string
 }
@@ -444,6 +446,7 @@ func (s *Supervisor) look() {
 		case <-s.ctx.Done():
 			return
 		case <-tick.C:
+			s.o.Gate.Refresh(s.ctx)
 			s.mu.Lock()
 			s.apply()
 			dirs := s.returned()

@@ -88,6 +88,7 @@ func (g *gate) Renew(_ context.Context, w supervisor.Worktree) error {
 	g.renewed = append(g.renewed, filepath.Base(w.Path))
 	return nil
 }
+func (*gate) Refresh(context.Context)                {}
 func (*gate) TokenFile(w supervisor.Worktree) string { return w.Key + ".token" }
 
 // rig is a supervisor over a list of directories.
@@ -99,6 +100,7 @@ type rig struct {
 	first int
 	hosts []string
 	own   func(port int) bool
+	all   bool // there is a server for all worktrees
 }
 
 func newRig(t *testing.T, names ...string) *rig {
@@ -142,10 +144,14 @@ func free(t *testing.T) int {
 
 func (r *rig) start() *supervisor.Supervisor {
 	r.t.Helper()
-	s := supervisor.New(supervisor.Options{
+	o := supervisor.Options{
 		Repository: r.repo, Serve: func(_ context.Context, path string) supervisor.Server { return server{path} }, Gate: r.gate,
 		Ports: supervisor.NewPorts(r.ports, r.first), Own: r.own, Hosts: r.hosts, Logger: slog.New(slog.DiscardHandler),
-	})
+	}
+	if r.all {
+		o.SharedKey, o.Shared = "all", func(context.Context) supervisor.Server { return server{"all"} }
+	}
+	s := supervisor.New(o)
 	r.t.Cleanup(s.Close)
 	if err := s.Join(r.t.Context(), r.repo.list[0].Path); err != nil {
 		r.t.Fatal(err)
@@ -269,6 +275,30 @@ func TestMove(t *testing.T) {
 		t.Errorf("moved after the end: %v", err)
 	}
 	r.want(r.start(), "b+1 a+2")
+}
+
+// The same is true of the server for all worktrees.
+func TestMoveShared(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "a")
+	r.all = true
+	first := r.start()
+	port := first.Shared().MCP.Port
+	first.Close()
+	r.hold("127.0.0.1", port)
+	s := r.start()
+	if got := s.Shared().MCP; got.ServerRunning || got.LastError == "" {
+		t.Errorf("the state is %+v", got)
+	}
+	if err := s.Move(t.Context(), r.repo.list[0].Path); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Shared().MCP; !got.ServerRunning || got.Port == port {
+		t.Errorf("after the move, the state is %+v", got)
+	}
+	if len(r.gate.renewed) != 1 {
+		t.Errorf("new tokens for %v", r.gate.renewed)
+	}
 }
 
 // A worktree that cannot be let into is not served, and holds no port.

@@ -22,13 +22,20 @@ const Foreign = foreign.Rule + ", and so are the fields of JSON results, and fil
 // Instructions returns a server's instructions for a model at the start: its purpose, the toolsets'
 // instructions about served tools, notes, and whose words its answers contain.
 func Instructions(about string, sets []Toolset, readOnly bool, notes ...string) string {
+	said := append([]string{about}, Advice(sets, readOnly)...)
+	said = append(append(said, notes...), Foreign)
+	return strings.Join(said, " ")
+}
+
+// Advice returns the toolsets' instructions about served tools.
+func Advice(sets []Toolset, readOnly bool) []string {
 	served := make(map[string]bool)
 	for _, set := range sets {
 		for _, t := range set.Tools {
 			served[t.Name] = t.Hints.ReadOnly || !readOnly
 		}
 	}
-	said := []string{about}
+	var said []string
 	for _, first := range []bool{true, false} {
 		for _, set := range sets {
 			for _, a := range set.Instructions {
@@ -39,6 +46,5 @@ func Instructions(about string, sets []Toolset, readOnly bool, notes ...string) 
 			}
 		}
 	}
-	said = append(append(said, notes...), Foreign)
-	return strings.Join(said, " ")
+	return said
 }

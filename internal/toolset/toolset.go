@@ -36,7 +36,8 @@ type Skill struct {
 	// Name has lowercase letters, digits, and single hyphens.
 	Name        string
 	Description string
-	// Read returns the file SKILL.md, whose front matter has the name and the description.
+	// Read returns the file SKILL.md, whose front matter has the name and the description. An [*ArgumentError]
+	// says why there is none.
 	Read func(ctx context.Context) (string, error)
 }
 

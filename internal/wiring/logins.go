@@ -1,7 +1,6 @@
 package wiring
 
 import (
-	"encoding/base64"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/github/remoteurl"
 	"github.com/copse-dev/copse/internal/regular"
 	secrets "github.com/copse-dev/copse/internal/secret"
+	"github.com/copse-dev/copse/internal/secret/setting"
 )
 
 // maxLogins is the maximum number of logins of a configuration that are redacted. Each is searched for in
@@ -24,37 +24,29 @@ const (
 	maxLogin = 512
 )
 
-// logins adds the logins that git's configuration holds: in the URLs of remotes, in the
-// URLs that replace them, in those of proxies, and in headers that go with requests.
+// logins adds the logins that git's configuration holds: in URLs, wherever they are in a key or a value, in the
+// addresses of proxies, in headers that go with requests, and in values whose name is that of a secret.
 func logins(c gitconfig.Config, add func(login, secret string)) {
-	found := 0
+	found := make(map[[2]string]bool)
 	known := func(login, secret string) {
-		if secret == "" && !secrets.IsToken(login, secret) || len(secret) > maxLogin || found == maxLogins || strings.ContainsFunc(login+secret, blank) {
+		if secret == "" && !secrets.IsToken(login, secret) || len(secret) > maxLogin || strings.ContainsFunc(login+secret, blank) {
 			return
 		}
-		found++
-		add(login, secret)
+		if pair := [2]string{login, secret}; !found[pair] && len(found) < maxLogins {
+			found[pair] = true
+			add(login, secret)
+		}
+	}
+	inURL := func(address string, known func(login, secret string)) {
+		known(remoteurl.RemoteLogin(address))
+		_, rest, _ := strings.Cut(address, "://")
+		_, path, _ := strings.Cut(rest, "/")
+		if strings.ContainsAny(rest, "?#;") || strings.Contains(path, "@") { // it can be read in another way
+			secrets.InURL(address, known)
+		}
 	}
 	for _, e := range c {
-		if strings.HasSuffix(e.Key, ".extraheader") {
-			authorization(e.Value, known)
-		}
-		if strings.HasSuffix(e.Key, ".proxy") && !strings.Contains(e.Value, "://") {
-			secrets.InURL(e.Value, known)
-		}
-		for _, text := range []string{e.Key, e.Value} {
-			if !strings.Contains(text, "://") {
-				continue
-			}
-			// A URL can be part of a command, or of a key.
-			for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t'\"", r) }) {
-				address := strings.TrimPrefix(word, "url.")
-				known(remoteurl.RemoteLogin(address))
-				if strings.Contains(address, "?") {
-					secrets.InURL(address, known)
-				}
-			}
-		}
+		setting.In(e.Key, e.Value, inURL, known)
 	}
 }
 
@@ -62,19 +54,15 @@ func logins(c gitconfig.Config, add func(login, secret string)) {
 // could otherwise remove whole sentences from the answers of copse.
 func blank(r rune) bool { return unicode.IsSpace(r) || cleantext.Invisible(r) }
 
-// authorization adds what a header says: "Authorization: Basic YWRhOnNlY3JldA==".
-func authorization(header string, add func(login, secret string)) {
-	words := strings.Fields(header)
-	if len(words) < 2 {
-		return
+// parameters returns the configuration in $GIT_CONFIG_PARAMETERS, which git passes to the programs that it
+// starts. copse itself does not use it.
+func parameters(text string) gitconfig.Config {
+	c := gitconfig.Config{{Value: text}}
+	for word := range strings.SplitSeq(strings.ReplaceAll(text, "'='", "="), "'") {
+		key, value, _ := strings.Cut(word, "=")
+		c = append(c, gitconfig.Entry{Key: strings.ToLower(key), Value: value})
 	}
-	credential := words[len(words)-1]
-	add("", credential)
-	if decoded, err := base64.StdEncoding.DecodeString(credential); err == nil {
-		if login, password, ok := strings.Cut(string(decoded), ":"); ok {
-			add(login, password)
-		}
-	}
+	return c
 }
 
 // following returns a function that adds the tokens of a directory if that has changed since the last

@@ -21,6 +21,16 @@ func TestLogins(t *testing.T) {
 		"[remote \"o\"]\nurl = https://" + token + "@github.com/o/r", "[remote \"o\"]\nurl = https://h/r?access_token=" + token,
 		"[remote \"o\"]\nproxy = ada:" + token + "@proxy:3128", "[http]\nproxy = http://ada:" + token + "@proxy",
 		"[http]\nextraHeader = Authorization: Bearer " + token, "[url \"https://ada:" + token + "@h/\"]\ninsteadOf = x:",
+		"[remote \"o\"]\nurl = https://ada:" + token + "@h/o/r@v2", "[remote \"o\"]\nurl = https://ada:" + token + "@h/@scope/r",
+		"[remote \"https://ada:" + token + "@h/r\"]\npromisor = true", "[lfs \"https://ada:" + token + "@h/r\"]\naccess = basic",
+		"[http \"https://ada:" + token + "@h/\"]\nsslVerify = true", "[credential \"https://" + token + "@h\"]\nhelper = cache",
+		"[remote \"o\"]\nurl = gcrypt::https://ada:" + token + "@h/r", "[remote \"o\"]\nurl = my.helper://ada:" + token + "@h/r",
+		"[remote \"o\"]\nurl = ext::sh -c (x=https://ada:" + token + "@h/r)", "[remote \"o\"]\nurl = https://ada:" + token + "@h/?to=http://b:c@h",
+		"[http]\nextraHeader = PRIVATE-TOKEN:" + token, "[http]\nextraHeader = Cookie: session=" + token + "; other=1",
+		"[git-town]\ngithub-token = " + token, "[git-town]\ngitlab-token = " + token, "[sendemail]\nsmtpPass = " + token,
+		"[core]\nsshCommand = sshpass -p " + token + " ssh", "[credential]\nhelper = \"!f() { echo password=" + token + "; }; f\"", "[alias]\nx = !curl --token " + token,
+		"[filter \"x\"]\nclean = x --api-key " + token, "[remote \"o\"]\nurl = ext::sshpass -p " + token + " ssh",
+		"[remote \"o\"]\nurl = https://h/r?key=" + token, "[remote \"o\"]\nurl = https://h/r?auth=" + token, "[remote \"o\"]\nurl = https://h/r?access_key=" + token,
 	} {
 		config, err := gitconfig.Parse([]byte(line + "\n"))
 		if err != nil {
@@ -31,6 +41,62 @@ func TestLogins(t *testing.T) {
 		if got := known.Redact("x " + token); strings.Contains(got, token) {
 			t.Errorf("not known: %s", line)
 		}
+	}
+}
+
+// Settings without a login leave words and addresses as they are.
+func TestNoLogins(t *testing.T) {
+	t.Parallel()
+	config, err := gitconfig.Parse([]byte(`[core]
+askPass = /usr/bin/ssh-askpass
+sshCommand = ssh -i ~/.ssh/token -o PasswordAuthentication=no
+[credential]
+helper = store --file /home/ada/.git-credentials
+helper = "!f() { echo \"password=$GITHUB_TOKEN\"; }; f"
+[alias]
+pass = cherry-pick
+token = "!pass show tokens"
+[remote "o"]
+url = https://example.com:8080/group/project
+url = ssh://git@example.com/group/project
+url = git@example.com:group/project
+url = https://example.com/group/project?ref=abcdefghijkl
+[user]
+signingKey = ABCDEF0123456789
+[http]
+sslKey = /home/ada/secret.pem
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	logins(config, func(login, secret string) {
+		t.Errorf("%q, %q is a login", login, secret)
+	})
+}
+
+// The logins of $GIT_CONFIG_PARAMETERS, in both of its forms, are known.
+func TestParameters(t *testing.T) {
+	t.Parallel()
+	const token = "ghp_0123456789abcdefABCDEF"
+	for _, text := range []string{
+		"'a.b=c' 'http.extraHeader=Authorization: bearer " + token + "'", "'http.extraheader'='Authorization: bearer " + token + "' 'a.b'",
+		"'remote.https://ada:" + token + "@h/r.promisor'='true'",
+	} {
+		known := secret.New(nil)
+		logins(parameters(text), known.AddLogin)
+		if known.Redact(token) != secret.Mask {
+			t.Errorf("not known: %s", text)
+		}
+	}
+}
+
+// A configuration of a megabyte takes no time.
+func TestManyAddresses(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	logins(gitconfig.Config{{Key: "a.b", Value: strings.Repeat("://a:b@c?d", 100_000)}}, func(string, string) {})
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("it took %s", took)
 	}
 }
 

@@ -92,6 +92,7 @@ func New(o Options) *Sources {
 		Dir: start, GitHubHost: strings.ToLower(o.Env.Getenv("GH_HOST")),
 		Git: git.Options{Env: o.Env.Environ, Named: o.Repo != "" && !o.Found, Configured: func(c gitconfig.Config) { logins(c, o.Env.Secrets.AddLogin) }},
 	})
+	logins(parameters(o.Env.Getenv("GIT_CONFIG_PARAMETERS")), o.Env.Secrets.AddLogin)
 	o.Env.Secrets.Follow(following(filepath.Join(o.Env.ConfigDir(), "tokens"), o.Env.Secrets.Add))
 	o.Env.Secrets.Later(func(known *secret.Set) {
 		if s, err := user.Get(); err == nil {

@@ -20,14 +20,15 @@ import (
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/storage"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
 
 // kit redacts a secret, as the program's does.
 func kit() *markup.Kit {
-	return markup.NewKit(markup.Options{Now: time.Now, Redact: func(html string) string {
-		return strings.ReplaceAll(html, "hunter2hunter2", "***")
-	}})
+	secrets := secret.New(nil)
+	secrets.Add("hunter2hunter2")
+	return markup.NewKit(markup.Options{Now: time.Now, Secrets: secrets})
 }
 
 // views draws the items of a store; nil has none.

@@ -119,7 +119,8 @@ func (d *drawing) detail(ctx context.Context, id item.ID, q url.Values) (*board.
 	for _, on := range it.DependsOn {
 		p.Waits = append(p.Waits, d.reference(on))
 	}
-	p.Description, p.Cut = markdown.HTML(it.Description)
+	// Markdown would hide a secret with its characters, such as an asterisk, from the search for it.
+	p.Description, p.Cut = markdown.HTML(d.Kit.Redacted(it.Description))
 	p.MoreSaid = max(0, len(it.Comments)-maxComments)
 	size := min(len(it.Description), markdown.MaxText)
 	for _, c := range it.Comments[p.MoreSaid:] {
@@ -127,7 +128,7 @@ func (d *drawing) detail(ctx context.Context, id item.ID, q url.Values) (*board.
 		if size += min(len(c.Body), markdown.MaxText); size > maxMarkdown {
 			draw = markdown.Source
 		}
-		html, _ := draw(c.Body)
+		html, _ := draw(d.Kit.Redacted(c.Body))
 		p.Said = append(p.Said, comment{Author: c.Author, At: parse(c.Date), Date: c.Date, HTML: html})
 	}
 	if err := d.past(ctx, &p); err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/storage"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/workflow/claims"
 )
 
@@ -31,12 +32,15 @@ type place struct {
 	view  *items.View
 }
 
-func empty(t *testing.T) place {
+func empty(t *testing.T) place { return emptyWith(t, nil) }
+
+// emptyWith returns a store without a project, with a view that does not show secrets.
+func emptyWith(t *testing.T, secrets *secret.Set) place {
 	t.Helper()
 	dir := t.TempDir()
 	store := local.New(location.Search{Dir: dir, Root: dir}, time.Now)
 	t.Cleanup(func() { _ = store.Close() })
-	kit := markup.NewKit(markup.Options{Now: time.Now, Field: "token", Token: "TOKEN"})
+	kit := markup.NewKit(markup.Options{Now: time.Now, Secrets: secrets, Field: "token", Token: "TOKEN"})
 	return place{t, store, items.New(kit, items.Options{
 		Store: store, Claims: claims.New(store, nil, time.Now), Agent: claim.Agent{Name: "ada", Worktree: dir}, Now: time.Now,
 	})}
@@ -402,5 +406,43 @@ func TestManyItems(t *testing.T) {
 	}
 	if len(seen) != 65 {
 		t.Errorf("%d of 65 items can be reached", len(seen))
+	}
+}
+
+// A panel shows no secret, whatever Markdown makes of its characters, and where it is too long for Markdown.
+func TestSecretsInMarkdown(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{
+		"aB*3kd*9xZmmmm", `Tr\!xyzw*abcd*q`, "pass`word`1234ab", "qwe[rt](http://x)yuiop", "ab&copy;defghij", "a**b**cdefgh", "a<b>cdefghijkl", "http://ada_b_cdefgh", "<!--abcdefghijk-->",
+	} {
+		secrets := secret.New(nil)
+		secrets.Add(word)
+		p := emptyWith(t, secrets)
+		if _, err := p.store.Init(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		long := strings.Repeat("x", 60<<10)
+		p.create(item.Draft{Title: "x", Description: "begin " + word + " end " + long})
+		for range 4 {
+			if _, err := p.store.AddComment(t.Context(), 1, "ada", "begin "+word+" end\n"+long); err != nil {
+				t.Fatal(err)
+			}
+		}
+		panel, err := p.view.Panel(t.Context(), 1, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := ""
+		for _, block := range panel.Blocks {
+			shown += string(block.HTML)
+		}
+		if got := strings.Count(shown, "begin"); got != 5 {
+			t.Errorf("%d texts", got)
+		}
+		for _, between := range regexp.MustCompile(`(?s)begin (.*?) end`).FindAllStringSubmatch(shown, -1) {
+			if rest := strings.NewReplacer(secret.Mask, "", "`", "", "<code>", "", "</code>", "").Replace(between[1]); rest != "" {
+				t.Errorf("%s: shows %s", word, between[1])
+			}
+		}
 	}
 }

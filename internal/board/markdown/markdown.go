@@ -65,10 +65,7 @@ func Source(source string) (html template.HTML, cut bool) {
 // limited returns a clean text of at most MaxText bytes, and whether it omits the end.
 func limited(source string) (text string, cut bool) {
 	source = cleantext.Block(source)
-	if len(source) > MaxText {
-		return strings.ToValidUTF8(source[:MaxText], ""), true
-	}
-	return source, false
+	return cleantext.Head(source, MaxText), len(source) > MaxText
 }
 
 func asSource(source string) template.HTML {

@@ -174,7 +174,7 @@ func TestNested(t *testing.T) {
 
 func TestLongText(t *testing.T) {
 	t.Parallel()
-	if got, cut := markdown.HTML(strings.Repeat("ü", markdown.MaxText)); !cut || len(got) > markdown.MaxText+20 {
+	if got, cut := markdown.HTML(strings.Repeat("ü", markdown.MaxText)); !cut || len(got) > markdown.MaxText+20 || !strings.Contains(string(got), "ü…") {
 		t.Errorf("%d bytes, cut %v", len(got), cut)
 	}
 	for _, deep := range []string{strings.Repeat("> ", 20000), strings.Repeat("[", 60000), strings.Repeat("*a ", 20000), strings.Repeat("- ", 20000),

@@ -33,6 +33,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/secret"
 )
 
 //go:embed assets/board.css assets/board.js assets/idiomorph.js assets/icon.svg
@@ -90,8 +91,8 @@ type Kit struct{ o Options }
 type Options struct {
 	// Now is the clock for ages.
 	Now func() time.Time
-	// Redact returns HTML without the secrets that the program knows; nil changes nothing.
-	Redact func(string) string
+	// Secrets are what no page shows; nil is none.
+	Secrets *secret.Set
 	// Field is the name of the hidden field that carries Token; "" for pages whose forms
 	// are not sent to this program.
 	Field string
@@ -118,17 +119,12 @@ func (k *Kit) Render(t *template.Template, name string, data any) (template.HTML
 	if err := t.ExecuteTemplate(&b, name, data); err != nil {
 		return "", fmt.Errorf("render %s: %w", name, err)
 	}
-	return template.HTML(k.Redacted(Harmless(b.String()))), nil
+	return template.HTML(k.o.Secrets.HTML(Harmless(b.String()))), nil
 }
 
 // Redacted returns text without the secrets that the program knows. Use it before a secret is changed
-// so that [Kit.Render] does not find it.
-func (k *Kit) Redacted(html string) string {
-	if k.o.Redact == nil {
-		return html
-	}
-	return k.o.Redact(html)
-}
+// so that [Kit.Render] does not find it, such as by Markdown.
+func (k *Kit) Redacted(text string) string { return k.o.Secrets.Redact(text) }
 
 // Attribute returns text as the value of an attribute in quotes, without what [Kit.Render] removes.
 func (k *Kit) Attribute(text string) string {

@@ -191,7 +191,7 @@ func (d *drawing) conflicts(r conflicts.Report) board.Section {
 			UncommittedA, UncommittedB int
 			Files                      []string
 			Count                      int
-		}{c.Branches[0], c.Branches[1], d.link(c.Branches[0]), d.link(c.Branches[1]), uncommitted[c.Branches[0]], uncommitted[c.Branches[1]], c.Files, len(c.Files) + c.MoreFiles})})
+		}{c.Name(c.Branches[0]), c.Name(c.Branches[1]), d.link(c.Branches[0]), d.link(c.Branches[1]), uncommitted[c.Branches[0]], uncommitted[c.Branches[1]], c.Files, len(c.Files) + c.MoreFiles})})
 	}
 	return out
 }
@@ -251,6 +251,8 @@ func (d *drawing) pull(pr verdict.PullRequest) field {
 	switch pr.State {
 	case verdict.PullNone:
 		return field{Text: "no PR"}
+	case verdict.PullAbsent:
+		return field{Why: d.github.Reason}
 	case verdict.PullUnknown, verdict.PullFailed:
 		f.Text, f.Why = number+"unknown", cmp.Or(pr.Reason, d.github.Reason, "copse has not asked GitHub yet")
 	case string(pullrequest.Open):
@@ -390,9 +392,9 @@ func (d *drawing) panel(ctx context.Context, s verdict.Status, b verdict.Branch,
 		}
 	}
 	outcome, why := s.Of(b)
-	next := ""
+	first, next := "", ""
 	if s.Blocking() == b.Branch {
-		next = s.Next
+		first, next = s.First, s.Next
 	}
 	add("verdict", struct {
 		Outcome verdict.Outcome
@@ -409,7 +411,7 @@ func (d *drawing) panel(ctx context.Context, s verdict.Status, b verdict.Branch,
 		Stack verdict.Status
 		AsOf  time.Time
 	}{r, s, cmpTime(b.PullRequest.AsOf, d.github.AsOf)})
-	add("next", struct{ Next, Switch, URL string }{next, checkout(b, s.Trunk, next), r.Pull.URL})
+	add("next", struct{ First, Next, Switch, URL string }{first, next, checkout(b, s.Trunk, next), r.Pull.URL})
 	return out
 }
 
@@ -439,12 +441,9 @@ const maxFiles = 10
 func (d *drawing) conflictsOf(branch string) []meeting {
 	var all []meeting
 	for _, c := range d.report.Conflicts {
-		if len(c.Branches) != 2 || !slices.Contains(c.Branches, branch) {
+		with, ok := c.With(branch)
+		if !ok {
 			continue
-		}
-		with := c.Branches[0]
-		if with == branch {
-			with = c.Branches[1]
 		}
 		files := c.Files[:min(len(c.Files), maxFiles)]
 		all = append(all, meeting{With: with, Link: d.link(with), Files: files, More: c.MoreFiles + len(c.Files) - len(files)})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
 
@@ -13,7 +14,7 @@ import (
 // one ID break the updates of a page.
 func TestKeysOfRows(t *testing.T) {
 	t.Parallel()
-	kit := markup.NewKit(markup.Options{Now: time.Now, Redact: func(text string) string { return text }})
+	kit := markup.NewKit(markup.Options{Now: time.Now})
 	d := drawing{Renderer: markup.Renderer{Kit: kit, Templates: kit.Parse(files, "stacks.tmpl")}, now: time.Now()}
 	s := verdict.Status{Trunk: "main"}
 	for _, name := range []string{"trunk", "main", "head"} {
@@ -36,12 +37,14 @@ func TestKeysOfRows(t *testing.T) {
 // The title of a stack has blanks for hyphens, so a secret must be removed before.
 func TestSecretInTitle(t *testing.T) {
 	t.Parallel()
-	kit := markup.NewKit(markup.Options{Now: time.Now, Redact: func(text string) string { return strings.ReplaceAll(text, "ghp_so-secret", "[redacted]") }})
+	secrets := secret.New(nil)
+	secrets.Add("ghp_so-secret")
+	kit := markup.NewKit(markup.Options{Now: time.Now, Secrets: secrets})
 	d := drawing{Renderer: markup.Renderer{Kit: kit, Templates: kit.Parse(files, "stacks.tmpl")}, now: time.Now()}
 	b := verdict.Branch{}
-	b.Branch = "feature/br-ghp_so-secret"
+	b.Branch = "feature/br<-ghp_so-secret"
 	s := d.stack(verdict.Status{Trunk: "main", Branches: []verdict.Branch{b}})
-	if got := s.Label + string(s.Head); strings.Contains(got, "secret") || !strings.Contains(got, "Br [redacted]") {
+	if got := s.Label + string(s.Head); strings.Contains(got, "secret") || !strings.Contains(got, "Br< [redacted]") {
 		t.Error(got)
 	}
 }

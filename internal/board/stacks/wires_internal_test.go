@@ -9,6 +9,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
+	"github.com/copse-dev/copse/internal/workflow/conflicts/collision"
 )
 
 // Each conflict between rows of the page is a wire between those two rows, as long as there is
@@ -30,9 +31,9 @@ func TestWires(t *testing.T) {
 		}
 		for range random.IntN(30) {
 			a, b := names[random.IntN(len(names))], names[random.IntN(len(names))]
-			report.Conflicts = append(report.Conflicts, conflicts.Conflict{Branches: []string{a, b}, Files: []string{`"><script>`}})
+			report.Conflicts = append(report.Conflicts, collision.Conflict{Branches: []string{a, b}, Files: []string{`"><script>`}})
 		}
-		report.Conflicts = append(report.Conflicts, conflicts.Conflict{Branches: []string{names[0], "on another page"}})
+		report.Conflicts = append(report.Conflicts, collision.Conflict{Branches: []string{names[0], "on another page"}})
 		html := string(wires(sections, report))
 		at := map[string]int{} // the rows by their classes, from the top
 		name := map[int]string{}
@@ -80,7 +81,7 @@ func TestWires(t *testing.T) {
 func TestFewWires(t *testing.T) {
 	t.Parallel()
 	sections := []board.Section{{Rows: []board.Row{{Key: "a"}, {Key: "b"}}}, {Rows: []board.Row{{Key: "c"}}}}
-	html := wires(sections, conflicts.Report{Conflicts: []conflicts.Conflict{{Branches: []string{"c", "a"}, Files: []string{"go.mod"}}, {Branches: []string{"b", "c"}}}})
+	html := wires(sections, conflicts.Report{Conflicts: []collision.Conflict{{Branches: []string{"c", "a"}, Files: []string{"go.mod"}}, {Branches: []string{"b", "c"}}}})
 	const want = `<i class="wire from0 to1 lane0" title="b conflicts with c"></i><i class="wire from2 to1 lane1" title="c conflicts with a in go.mod"></i>`
 	if string(html) != want {
 		t.Errorf("got %s", html)

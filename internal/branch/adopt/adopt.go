@@ -31,8 +31,9 @@ type Known struct {
 	// Outside are those of the commits where branches began, or to which they were rebased, that no
 	// root has.
 	Outside map[string]bool
-	// Squashed reports whether a root contains the changes of a branch as one commit.
-	Squashed func(branch string) bool
+	// Contained reports whether the default root contains the changes of a branch, though not its
+	// commits.
+	Contained func(branch string) bool
 	// PullRequests are the repository's pull requests, best last: of two with the same head branch,
 	// the last one is used.
 	PullRequests []PullRequest
@@ -242,6 +243,11 @@ func (f *forest) parents(names []string, byHead map[string]PullRequest) map[stri
 			f.pass(fact, name)
 		}
 	}
+	for name, fact := range found {
+		if f.merged[name] && len(f.reach(name)) > 0 { // known if it was a parent
+			fact.Evidence += "; a trunk has its changes"
+		}
+	}
 	return found
 }
 
@@ -271,7 +277,7 @@ func (f *forest) isMerged(name string) bool {
 	merged, known := f.merged[name]
 	if !known {
 		if len(f.reach(name)) > 0 {
-			merged = f.k.Squashed != nil && f.k.Squashed(name)
+			merged = f.k.Contained != nil && f.k.Contained(name)
 		} else {
 			merged = f.k.Logs[name].Held[f.k.History.Tips[name]]
 		}
@@ -349,28 +355,10 @@ func (f *forest) had(branch, commit string) bool {
 	return found || len(held) == 0
 }
 
-// holder returns the one branch besides name that had a commit as its tip, "" if there are several.
-// A branch on which the commit was made takes precedence over branches that were moved to it. A
-// branch that began at the commit, as name did, has not made it.
+// holder returns the one branch besides name that had a commit as its tip, roots left out.
 func (f *forest) holder(name, commit string) string {
-	var made, moved []string
-	for _, other := range f.held[commit] {
-		log := f.k.Logs[other]
-		switch {
-		case other == name, f.roots.Has(other), log.Commit == commit:
-		case log.Held[commit]:
-			made = append(made, other)
-		default:
-			moved = append(moved, other)
-		}
-	}
-	switch {
-	case len(made) == 1:
-		return made[0]
-	case len(made) == 0 && len(moved) == 1:
-		return moved[0]
-	}
-	return ""
+	others := slices.DeleteFunc(slices.Clone(f.held[commit]), f.roots.Has)
+	return history.Holder(name, commit, others, func(branch string) history.Log { return f.k.Logs[branch] })
 }
 
 // local returns the local branch for a name, including the name of a remote's branch; "" if there

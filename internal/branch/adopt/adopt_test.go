@@ -20,8 +20,13 @@ import (
 // repo makes a repository and tells what is known of it.
 func repo(t *testing.T, state *twig.State, steps func(git func(args ...string))) adopt.Known {
 	t.Helper()
+	return repoIn(t, t.TempDir(), state, steps)
+}
+
+// repoIn makes a repository in a directory.
+func repoIn(t *testing.T, dir string, state *twig.State, steps func(git func(args ...string))) adopt.Known {
+	t.Helper()
 	g := gittest.New(t)
-	dir := t.TempDir()
 	g.Run(dir, "init", "-q", "-b", "main")
 	n := 0
 	steps(func(args ...string) {
@@ -61,12 +66,12 @@ func repo(t *testing.T, state *twig.State, steps func(git func(args ...string)))
 	if k.Outside, err = history.Outside(t.Context(), here.Program(), began, roots); err != nil {
 		t.Fatal(err)
 	}
-	k.Squashed = func(branch string) bool {
-		squashed, err := history.Squashed(t.Context(), here.Program(), branch, "main")
+	k.Contained = func(branch string) bool {
+		ground, err := history.Contained(t.Context(), here.Program(), found.Tips[branch], found.Tips["main"])
 		if err != nil {
 			t.Error(err)
 		}
-		return squashed
+		return ground != history.NotContained
 	}
 	return k
 }
@@ -274,7 +279,7 @@ func TestNoCycle(t *testing.T) {
 				})
 			}
 		}
-		k.Squashed = func(branch string) bool { return merged[branch] }
+		k.Contained = func(branch string) bool { return merged[branch] }
 		above := make(map[string]string)
 		for _, p := range adopt.Propose(k) {
 			if p.Parent != nil {

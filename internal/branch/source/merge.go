@@ -315,14 +315,22 @@ func (m *merger) state(records []Record) *twig.State {
 	return twig.NewState(doc)
 }
 
-// roots adds the trunks of records.
+// roots adds the trunks of records. If the user chose trunks, an inferred one needs a branch that is
+// stacked on it.
 func (m *merger) roots(doc *twig.Document, records []Record) {
-	roots := map[string]bool{}
+	roots, parents := map[string]bool{}, map[string]bool{}
 	for _, r := range doc.Roots {
 		roots[r.Branch] = true
 	}
+	for _, d := range doc.Dependencies {
+		parents[d.Parent] = true
+	}
+	chosen := len(doc.Roots) > 0
 	for _, r := range records {
 		for _, trunk := range r.Trunks[:min(len(r.Trunks), MaxEdges)] {
+			if chosen && r.Inferred && !parents[trunk] {
+				continue
+			}
 			if _, stacked := m.edges[trunk]; stacked || roots[trunk] || !m.exists(trunk) {
 				continue
 			}

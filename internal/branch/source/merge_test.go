@@ -84,6 +84,27 @@ func TestMergeNamesTheManager(t *testing.T) {
 	}
 }
 
+// Beside the trunks that the user chose, an inferred trunk is one only if a branch is stacked on it.
+func TestMergeKeepsTheChosenTrunks(t *testing.T) {
+	t.Parallel()
+	own := twig.NewState(twig.Document{Roots: []twig.Root{{Branch: "develop", IsDefault: true}}})
+	for _, tt := range []struct {
+		edges []source.Edge
+		want  bool
+	}{
+		{nil, false},
+		{[]source.Edge{{Child: "a", Parent: "develop"}}, false},
+		{[]source.Edge{{Child: "a", Parent: "main"}}, true},
+	} {
+		m := source.Merge(own, []source.Record{
+			{Source: source.Twig}, {Source: "reflog", Inferred: true, Trunks: []string{"main"}, Edges: tt.edges},
+		}, among("main", "develop", "a"))
+		if got := m.State.IsRoot("main"); got != tt.want {
+			t.Errorf("%v: main is a trunk: %t", tt.edges, got)
+		}
+	}
+}
+
 // Whatever is recorded, each branch that exists has one parent at most, which exists.
 func TestMergeIsSound(t *testing.T) {
 	t.Parallel()
@@ -147,5 +168,22 @@ func TestManyNotes(t *testing.T) {
 	r := source.Record{Source: "x", Notes: slices.Repeat([]string{"odd"}, 1000)}
 	if m := source.Merge(nil, []source.Record{r}, among()); len(m.Notes) > 10 || !strings.Contains(m.Notes[len(m.Notes)-1], "995 more") {
 		t.Errorf("got %d notes: %q", len(m.Notes), m.Notes)
+	}
+	r.Notes = r.Notes[:5]
+	if m := source.Merge(nil, []source.Record{r}, among()); len(m.Notes) != 5 || strings.Contains(strings.Join(m.Notes, "\n"), "more") {
+		t.Errorf("as many as are told: %q", m.Notes)
+	}
+	for n, want := range map[int]string{5: "copse uses the first", 6: "the records also disagree on 1 more parent"} {
+		one, two := source.Record{Source: "one"}, source.Record{Source: "two"}
+		names := []string{"main", "rel"}
+		for i := range n {
+			child := fmt.Sprint("b", i)
+			names = append(names, child)
+			one.Edges = append(one.Edges, source.Edge{Child: child, Parent: "main"})
+			two.Edges = append(two.Edges, source.Edge{Child: child, Parent: "rel"})
+		}
+		if m := source.Merge(nil, []source.Record{one, two}, among(names...)); !strings.HasSuffix(m.Notes[len(m.Notes)-1], want) {
+			t.Errorf("%d disagreements: %q", n, m.Notes)
+		}
 	}
 }

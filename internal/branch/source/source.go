@@ -69,6 +69,8 @@ type Record struct {
 	Trunks []string
 	// Notes name unusable parts of the record.
 	Notes []string
+	// Inferred means that no tool recorded this: the reader guesses.
+	Inferred bool
 }
 
 // Reader reads the record of one tool.

@@ -2,6 +2,7 @@ package branch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/progress"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/workflow/pull"
 	"github.com/copse-dev/copse/internal/workflow/track"
 )
 
@@ -73,7 +75,7 @@ func (c *cli) show(found []adopt.Proposal) error {
 			}
 		}
 	}
-	return c.out().Table([]output.Column{{Name: "branch", Handle: true}, {Name: "fact", Label: true}, {Name: "value", Handle: true}, {Name: "reason"}}, cells)
+	return c.out().Table([]output.Column{{Name: "branch", Handle: true}, {Name: "fact", Label: true}, {Name: "value", Handle: true}, {Name: "reason", Clear: true}}, cells)
 }
 
 // adopted is the outcome in JSON.
@@ -269,6 +271,9 @@ func (c *cli) asking(offline bool) (stop func()) {
 func unasked(p repository, a track.Answer) string {
 	if a.Unasked == nil {
 		return ""
+	}
+	if none, ok := errors.AsType[*pull.AbsentError](a.Unasked); ok {
+		return "copse did not look for pull requests: " + none.Reason + "."
 	}
 	reason := failure.Of(a.Unasked)
 	return strings.TrimRight("copse did not look for pull requests: "+strings.TrimSuffix(reason.Message(p.Words), ".")+". "+reason.Hint(p.Words), " ")

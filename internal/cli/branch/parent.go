@@ -69,7 +69,7 @@ func (c *cli) showParents(ctx context.Context, p repository, name string, asJSON
 	if err := p.Check(ctx, name); err != nil {
 		return err
 	}
-	state, err := p.Branches.State(ctx)
+	state, err := p.Branches.Stacked(ctx)
 	if err != nil {
 		return err
 	}

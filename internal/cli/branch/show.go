@@ -96,7 +96,7 @@ pull request, and notes ("current", "trunk", "not in git"), separated by tabs.`,
 		Args:    app.NoArgs,
 		RunE: c.run(func(ctx context.Context, p repository, _ []string) error {
 			state, err := p.State(ctx)
-			if found, unread := p.Branches.State(ctx); unread == nil && !tracked {
+			if found, unread := p.Branches.Stacked(ctx); unread == nil && !tracked {
 				state, err = found, nil
 			}
 			if err != nil {
@@ -193,7 +193,7 @@ func (c *cli) rows(ctx context.Context, p repository, args []string) ([]row, err
 	if err != nil {
 		return nil, err
 	}
-	state, err := p.Branches.State(ctx)
+	state, err := p.Branches.Stacked(ctx)
 	if err != nil {
 		return nil, err
 	}

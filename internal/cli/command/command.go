@@ -19,6 +19,8 @@ import (
 	"github.com/copse-dev/copse/internal/command/render"
 	"github.com/copse-dev/copse/internal/command/runner"
 	"github.com/copse-dev/copse/internal/distinct"
+	"github.com/copse-dev/copse/internal/foreign"
+	"github.com/copse-dev/copse/internal/suggest"
 	"github.com/copse-dev/copse/internal/wiring/full"
 )
 
@@ -75,7 +77,7 @@ func (c *cli) open(ctx context.Context) (*library.Catalog, *runner.Runner, error
 		if unread.Details() == "File not found" {
 			hint = "; `copse prompt init` creates one"
 		}
-		return nil, nil, &registryError{text: fmt.Sprintf("registry %s in %s: %s%s", unread.Path, cleantext.Line(ws.Workspace()), unread.Details(), hint), cause: unread}
+		return nil, nil, &registryError{text: fmt.Sprintf("registry %s in %q: %s%s", foreign.Mention(unread.Path), ws.Workspace(), unread.Details(), hint), cause: unread}
 	}
 	return catalog, run, err
 }
@@ -98,7 +100,15 @@ func (c *cli) find(ctx context.Context, words []string) (*library.Catalog, *runn
 	id := command.ID{C1: words[0], C2: words[1], C3: words[2]}
 	found, ok := catalog.Find(id)
 	if !ok {
-		return nil, nil, command.Command{}, fmt.Errorf("there is no prompt %q in %s; `copse prompt list` shows the prompts", id.String(), catalog.Path)
+		var names []string
+		for _, one := range catalog.Commands {
+			names = append(names, one.String())
+		}
+		next := "`copse prompt list` shows the prompts"
+		if near := suggest.Near(id.String(), names); len(near) > 0 {
+			next = "did you mean " + foreign.Mention(near...) + "?"
+		}
+		return nil, nil, command.Command{}, fmt.Errorf("there is no prompt %q in %s; %s", id.String(), foreign.Mention(catalog.Path), next)
 	}
 	return catalog, run, found, nil
 }

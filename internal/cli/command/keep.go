@@ -104,8 +104,8 @@ func (c *cli) check() *cobra.Command {
 		Short:   "Report problems of the registry and its templates",
 		Example: "  copse prompt check --json",
 		Long: `Report entries that differ from their templates, prompts that the patterns of the profile
-reject, missing templates, and variables that are not described, not declared, or not used. The
-exit code is 1 if there is a problem. In a pipe, each line has a file and a message.`,
+reject, missing templates, variables that are not described, not declared, or not used, and
+control or invisible characters. The exit code is 1 if there is a problem. In a pipe, each line has a file and a message.`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opened, run, err := c.open(cmd.Context())
@@ -259,12 +259,12 @@ func (c *cli) plan(ctx context.Context, client export.Client, remove bool) (*exp
 	}
 	opened, run, err := c.open(ctx)
 	if client.Optional && errors.Is(err, fs.ErrNotExist) {
-		return export.New(ctx, client, base, nil)
+		return export.New(ctx, client, base, nil, full.Advice(ctx, "commands")...)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return export.New(ctx, client, base, c.exported(opened, run))
+	return export.New(ctx, client, base, c.exported(opened, run), full.Advice(ctx)...)
 }
 
 // words returns what happened to a file, or what would happen.

@@ -2,14 +2,17 @@ package command
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/input"
+	"github.com/copse-dev/copse/internal/command"
 	"github.com/copse-dev/copse/internal/command/render"
+	"github.com/copse-dev/copse/internal/distinct"
+	"github.com/copse-dev/copse/internal/foreign"
+	"github.com/copse-dev/copse/internal/suggest"
 )
 
 // runOptions are the flags of "copse prompt run".
@@ -54,8 +57,13 @@ a value stay as they are, and stderr names them.`,
 			if len(res.Missing) > 0 {
 				c.env.Notef("no value for: %s", strings.Join(sources(res.Missing), ", "))
 			}
-			_, err = io.WriteString(c.env.Stdout, res.Prompt)
-			return err
+			for _, name := range unknown(res, found.UV) {
+				c.env.Note("warning: " + name)
+			}
+			if hidden := foreign.HiddenIn(res.Prompt); hidden != "" {
+				c.env.Notef("warning: the prompt has control or invisible characters: %s", hidden)
+			}
+			return c.out().Exact(res.Prompt)
 		},
 	}
 	f := cmd.Flags()
@@ -69,6 +77,34 @@ a value stay as they are, and stderr names them.`,
 		"from": "use --input-file", "input i": "use --edition", "uv-*": "use --uv name=value",
 	})
 	return cmd
+}
+
+// unknown returns a sentence for each given variable that neither the template nor the registry has.
+func unknown(res render.Result, declared []command.Variable) []string {
+	var has distinct.List[string]
+	for _, v := range declared {
+		has.Add(v.Name)
+	}
+	for _, name := range res.Missing {
+		if own, ok := strings.CutPrefix(name, "uv-"); ok {
+			has.Add(own)
+		}
+	}
+	var texts []string
+	for _, name := range res.Unused {
+		name = strings.TrimPrefix(name, "uv-")
+		if has.Has(name) {
+			continue
+		}
+		text := fmt.Sprintf("the prompt has no variable %q", name)
+		if near := suggest.Near(name, has.Values()); len(near) > 0 {
+			text += "; did you mean " + foreign.Mention(near...) + "?"
+		} else if all := has.Values(); len(all) > 0 {
+			text += "; it has " + foreign.Mention(all...)
+		}
+		texts = append(texts, text)
+	}
+	return texts
 }
 
 // sources returns the names of variables, each with where its value comes from.

@@ -4,6 +4,7 @@ package conflicts
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/progress"
 	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
+	"github.com/copse-dev/copse/internal/workflow/conflicts/collision"
 )
 
 // view is the JSON form.
@@ -22,7 +24,7 @@ type view struct {
 	Compared int    `json:"compared"`
 	// NotCompared is the number of pairs that could not be compared; notes say why.
 	NotCompared int                  `json:"not_compared,omitempty"`
-	Conflicts   []conflicts.Conflict `json:"conflicts"`
+	Conflicts   []collision.Conflict `json:"conflicts"`
 	Notes       []string             `json:"notes,omitempty"`
 }
 
@@ -41,8 +43,12 @@ branches of a stack. It omits branches that the trunk already contains. It tries
 outside the repository: no file in it changes, and no hook, filter, or merge driver runs. A
 repeated call tries only what changed.
 
-In a pipe, each line has branch, other branch, file, kind of conflict, and holders, separated by
-tabs.`,
+Each conflict is listed once. If a branch changes no more than the trunk in a file, its conflict in that
+file is one of the other branch with the trunk. If branches in a stack conflict in the same way, the
+lowest one is listed, with the number of branches above it.
+
+In a pipe, each line has branch, other branch, file, kind of conflict, holders, and the branches
+that contain one of the two and inherit the conflict, separated by tabs.`,
 		Example: "  copse conflicts\n  copse conflicts feature/login\n  copse conflicts --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ws := full.Find(cmd.Context(), env, repo)
@@ -83,23 +89,33 @@ func show(env app.Env, found conflicts.Report) error {
 		}
 		return nil
 	}
+	columns := []output.Column{
+		{Name: "branch", Handle: true}, {Name: "with", Handle: true}, {Name: "file", Handle: true}, {Name: "conflict"}, {Name: "held by", Flexible: true},
+	}
+	if !o.Terminal() {
+		columns = append(columns, output.Column{Name: "above"})
+	}
 	var rows [][]string
 	for _, c := range found.Conflicts {
 		for _, file := range c.Files {
 			kind := c.Kinds[file]
-			if kind == "" {
+			if kind == "" && !o.Terminal() {
 				kind = "modified in both"
 			}
-			rows = append(rows, []string{c.Branches[0], c.Branches[1], file, kind, held(c.Holders)})
+			row := []string{c.Branches[0], c.Branches[1], file, kind, held(c.Holders)}
+			if o.Terminal() {
+				row[0], row[1] = c.Name(row[0]), c.Name(row[1])
+			} else {
+				row = append(row, strings.Join(slices.Concat(c.Above[row[0]], c.Above[row[1]]), " "))
+			}
+			rows = append(rows, row)
 		}
 	}
-	return o.Table([]output.Column{
-		{Name: "branch", Handle: true}, {Name: "with", Handle: true}, {Name: "file", Handle: true}, {Name: "conflict"}, {Name: "held by", Flexible: true},
-	}, rows)
+	return o.Table(columns, rows)
 }
 
 // held names the worktrees that have the branches of a conflict.
-func held(holders []conflicts.Holder) string {
+func held(holders []collision.Holder) string {
 	var texts []string
 	for _, h := range holders {
 		text := h.Worktree

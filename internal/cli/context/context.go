@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/cli/progress"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/regular"
@@ -99,7 +100,7 @@ func run(ctx context.Context, env app.Env, o options) error {
 		return err
 	}
 	if err != nil || !info.IsDir() {
-		return fmt.Errorf("there is no directory %s", cleantext.Line(ws.Workspace()))
+		return fmt.Errorf("there is no directory %s", foreign.Mention(ws.Workspace()))
 	}
 	ws.Warn()
 	store, tasks := ws.Items(), ws.Tasks()

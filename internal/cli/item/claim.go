@@ -27,7 +27,7 @@ func (c cli) claim() *cobra.Command {
 		Use:   "claim [ID]",
 		Short: "Claim an item, so that no other agent works on it",
 		Long: `Claim an item, so that no other agent works on it. Without ID, claim the best ready
-item without open children: one of the current iteration before others, then by priority from
+item: one of the current iteration before others, then by priority from
 critical to low, then by number.
 
 The claim ends when you release the item or set it to a done status, and when the lease

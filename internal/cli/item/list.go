@@ -13,6 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/wiring/full"
@@ -21,11 +22,13 @@ import (
 
 // listOptions are the flags that select items.
 type listOptions struct {
-	filter  item.Filter
-	limit   int
-	headers bool
-	merged  bool
-	asJSON  bool
+	filter item.Filter
+	limit  int
+	// claimOrder sorts the items as claims take them, not by ID.
+	claimOrder bool
+	headers    bool
+	merged     bool
+	asJSON     bool
 }
 
 // add adds the flags to a command.
@@ -68,7 +71,7 @@ func (o *listOptions) checkValues(v backlog.View) error {
 		{"iteration", o.filter.Iteration, v.Config.Iterations},
 	} {
 		if f.value != "" && !slices.Contains(f.valid, f.value) {
-			return app.UsageError(fmt.Sprintf("invalid value %q for --%s: use %s", cleantext.Line(f.value), f.flag, cleantext.Line(strings.Join(f.valid, ", "))))
+			return app.UsageError(fmt.Sprintf("invalid value %q for --%s: use %s", cleantext.Line(f.value), f.flag, foreign.Mention(f.valid...)))
 		}
 	}
 	return nil
@@ -110,7 +113,7 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 	o.add(c, cmd)
 	cmd.Flags().IntVar(&o.limit, "limit", 0, "list at most this `number` of items (default: all)")
 	cmd.Flags().BoolVar(&o.merged, "merged", false, "report open items whose pull request is merged, according to GitHub's last answers")
-	cmd.Flags().BoolVar(&o.headers, "headers", false, "print a header in a pipe, too")
+	output.HeadersFlag(cmd, &o.headers)
 	output.JSONFlag[[]row](cmd, &o.asJSON)
 	cmd.RunE = c.RunIn(func(ctx context.Context, ws *full.Workspace, s storage.Store, args []string) error {
 		if o.limit < 0 {
@@ -124,6 +127,9 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 		var found []*item.Summary
 		for _, hit := range hits {
 			found = append(found, hit.Summary)
+		}
+		if o.claimOrder {
+			slices.SortStableFunc(found, v.Config.ClaimOrder)
 		}
 		if err := o.explain(c, v, len(found), elsewhere); err != nil {
 			return err
@@ -140,7 +146,7 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 			c.sayMerged(merged, found)
 		}
 		if !o.asJSON {
-			return itemcmd.Table(c.Out(), found, itemcmd.TableOptions{Headers: o.headers, Merged: merged, Held: v.HeldBy})
+			return itemcmd.Table(c.Out().Headed(o.headers), found, itemcmd.TableOptions{Merged: merged, Held: v.Holder})
 		}
 		rows := make([]row, len(found))
 		for i, s := range found {
@@ -160,7 +166,8 @@ func (c cli) list() *cobra.Command {
 		Use:   "list",
 		Short: "List items, by default of the current iteration",
 		Long: `List items by ID, by default the items of the current iteration. In a pipe, each line has ID,
-type, status, priority, title, and iteration, separated by tabs.`,
+type, status, priority, title, and iteration, separated by tabs. Claims, assignees, and labels are
+in --json.`,
 		Example: "  " + c.Program + " list --status todo --label ui\n  " + c.Program + " list --all --json",
 		Args:    app.NoArgs,
 	}
@@ -169,10 +176,13 @@ type, status, priority, title, and iteration, separated by tabs.`,
 }
 
 func (c cli) ready() *cobra.Command {
-	o := listOptions{filter: item.Filter{Ready: true}}
+	o := listOptions{filter: item.Filter{Claimable: true}, claimOrder: true}
 	return o.listing(c, &cobra.Command{
-		Use:     "ready",
-		Short:   "List items on which work can begin: not done, blocked, claimed, or in progress with an assignee",
+		Use:   "ready",
+		Short: "List the items on which work can begin, the best first",
+		Long: `List the items on which work can begin, in the order in which "claim" takes them. Such an item is
+not done, and not in review. It has no open dependency, no open child, and no claim. It is not in
+progress with an assignee.`,
 		Example: "  " + c.Program + " ready --assignee ada",
 		Args:    app.NoArgs,
 	})

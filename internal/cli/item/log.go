@@ -96,7 +96,8 @@ func (c cli) log() *cobra.Command {
 		Short: "List who changed an item, what, and when",
 		Long: fmt.Sprintf(`List who changed an item, what, and when, the latest change first. Without ID, list the
 latest changes of all items. The history contains the last %d changes of each item by copse
-or tic. A change by another program appears as "elsewhere".
+or tic. A change by another program appears as "elsewhere". If a merge of two clones did not keep
+the last change of a field, the list begins with a line "merged", which has the value that it kept.
 
 In a pipe, each line has change, item, time, kind, agent, and changed fields, separated by
 tabs.`, changes.MaxChanges),
@@ -129,7 +130,7 @@ tabs.`, changes.MaxChanges),
 		}
 		rows := make([][]string, len(log))
 		for i, one := range log {
-			rows[i] = []string{cmp.Or(one.ID, "-"), one.Item.String(), one.At, string(one.Kind), cmp.Or(one.By.Name, "-"), summary(one, c.Out().Terminal())}
+			rows[i] = []string{cmp.Or(one.ID, "-"), one.Item.String(), c.When(one.At), string(one.Kind), cmp.Or(one.By.Name, "-"), summary(one, c.Out().Terminal())}
 		}
 		return c.Out().Table([]output.Column{
 			{Name: "change"}, {Name: "item", Right: true}, {Name: "at"}, {Name: "kind"}, {Name: "by", Flexible: true}, {Name: "what", Flexible: true},
@@ -175,7 +176,11 @@ agent holds the item, the command requires --steal.`,
 		if text := summary(undone, true); text != "" {
 			what += ": " + text
 		}
-		return c.Out().Line("Undid change %s of #%d (%s).", undone.ID, id, what)
+		next := ""
+		if _, err := s.Item(ctx, id); item.IsNotFound(err) {
+			next = fmt.Sprintf(" It is in the trash now; `%s restore %d` restores it.", c.Program, id)
+		}
+		return c.Out().Line("Undid change %s of #%d (%s).%s", undone.ID, id, what, next)
 	})
 	return cmd
 }

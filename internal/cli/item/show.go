@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -55,7 +56,7 @@ author, date, and text. An empty line and the description follow.`,
 				}
 				return o.JSON(d)
 			case o.Terminal():
-				return read(o, &it, claim)
+				return c.readable(o, &it, claim)
 			default:
 				return pipe(o, &it, claim)
 			}
@@ -80,7 +81,7 @@ func fields(it *item.Item, claim *claim.Claim) [][]string {
 		{"iteration", it.Iteration}, {"assignee", it.Assignee}, {"labels", strings.Join(it.Labels, ",")}, {"parent", parent},
 		{"depends_on", strings.Join(needs, ",")}, {"created", it.Created}, {"updated", it.Updated},
 	}
-	for _, row := range [][]string{{"branch", it.Link.Branch}, {"worktree", it.Link.Worktree}, {"pull_request", it.Link.PullRequest}} {
+	for _, row := range [][]string{{"branch", it.Link.Branch}, {"worktree", worktree(it.Link.Worktree)}, {"pull_request", it.Link.PullRequest}} {
 		if row[1] != "" {
 			rows = append(rows, row)
 		}
@@ -89,6 +90,17 @@ func fields(it *item.Item, claim *claim.Claim) [][]string {
 		rows = append(rows, []string{"claimed", fmt.Sprintf("by %s until %s", claim.Holder, claim.End().UTC().Format(time.RFC3339))})
 	}
 	return rows
+}
+
+// worktree returns the worktree of a link, with a remark if it was removed, or is on another machine.
+func worktree(path string) string {
+	if !filepath.IsAbs(path) {
+		return path
+	}
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return path + " (does not exist here)"
+	}
+	return path
 }
 
 // formerly names the earlier number of an item.
@@ -113,9 +125,9 @@ func pipe(o *output.Writer, it *item.Item, claim *claim.Claim) error {
 	return o.Text("\n" + it.Description)
 }
 
-// read writes an item for a person. Foreign text is indented, so a description cannot look like
+// readable writes an item for a person. Foreign text is indented, so a description cannot look like
 // somebody else's comment.
-func read(o *output.Writer, it *item.Item, claim *claim.Claim) error {
+func (c cli) readable(o *output.Writer, it *item.Item, claim *claim.Claim) error {
 	line := cleantext.Line
 	if err := o.Fold(o.Bold(fmt.Sprintf("#%d %s", it.ID, line(it.Title))) + "\n"); err != nil {
 		return err
@@ -124,6 +136,8 @@ func read(o *output.Writer, it *item.Item, claim *claim.Claim) error {
 		switch {
 		case f[1] == "":
 			continue
+		case f[0] == "created", f[0] == "updated":
+			f[1] = c.When(f[1])
 		case f[0] == "worktree":
 			if _, err := os.Stat(f[1]); errors.Is(err, fs.ErrNotExist) {
 				f[1] += " (not on this machine, or removed)"
@@ -141,7 +155,7 @@ func read(o *output.Writer, it *item.Item, claim *claim.Claim) error {
 		fmt.Fprintf(&b, "\n%s", foreign.Markdown(foreign.Quote(it.Description)))
 	}
 	for _, comment := range it.Comments {
-		fmt.Fprintf(&b, "\n%s\n%s", o.Faint(line(cmp.Or(comment.Author, "unknown")+", "+cmp.Or(comment.Date, "undated"))), foreign.Markdown(foreign.Quote(comment.Body)))
+		fmt.Fprintf(&b, "\n%s\n%s", o.Faint(line(cmp.Or(comment.Author, "unknown")+", "+cmp.Or(c.When(comment.Date), "undated"))), foreign.Markdown(foreign.Quote(comment.Body)))
 	}
 	return o.Drawn(b.String())
 }

@@ -231,7 +231,7 @@ with --edit.`,
 			return c.Out().JSON(backlog.Comment(said))
 		}
 		return c.Out().Table([]output.Column{{Name: "author"}, {Name: "date"}, {Name: "text", Flexible: true}},
-			[][]string{{said.Author, said.Date, said.Body}})
+			[][]string{{said.Author, c.When(said.Date), said.Body}})
 	})
 	return cmd
 }

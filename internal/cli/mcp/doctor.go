@@ -42,7 +42,7 @@ func Examine(ctx context.Context, env app.Env, repo string, online bool) []docto
 		Version: app.Version(), Executable: env.Executable, Environ: xec.Env(env.Environ), Getenv: env.Getenv, Online: online,
 		Session: ws.Session, Worktree: ws.Worktree, Branches: ws.Branches, Pulls: ws.Pulls, Issues: ws.Issues,
 		Finder: wiring.Finder(env, ws.Workspace()), Settings: ws.Settings, SettingsFile: env.SettingsFile(),
-		Items: func() doctor.ItemStore { return ws.Items() }, SharedItems: ws.Sync(ws.FilesOfItems()).Offered, Commands: commands, Tasks: tasks, Engine: ws.Containers(),
+		Items: func() doctor.ItemStore { return ws.Items() }, SharedItems: ws.Sync(ws.FilesOfItems()).Elsewhere, Commands: commands, Tasks: tasks, Engine: ws.Containers(),
 		Clients: location, Status: status, Ports: files.Ports, Tokens: files.Tokens,
 	}
 	return d.Examine(ctx)

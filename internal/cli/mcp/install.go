@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -17,17 +16,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/mcp/aside"
+	"github.com/copse-dev/copse/internal/cli/mcp/change"
+	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/clientconfig/sessionhook"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/rooted"
-	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/userdir"
 	"github.com/copse-dev/copse/internal/workflow/cliententries"
 )
@@ -272,15 +270,15 @@ func (o *clientOptions) show(id string, done written) error {
 	case done.diff == nil:
 		fmt.Fprintf(&text, "%s is already up to date\n", path)
 	case o.dryRun:
-		fmt.Fprintf(&text, "%s would change:\n%s", path, hideToken(done.diff))
+		fmt.Fprintf(&text, "%s would change:\n%s", path, done.diff)
 	default:
-		fmt.Fprintf(&text, "%s changed:\n%s", path, hideToken(done.diff))
+		fmt.Fprintf(&text, "%s changed:\n%s", path, done.diff)
 	}
 	if done.backup != "" {
 		fmt.Fprintf(&text, "Backup: %s\n", cleantext.Line(done.backup))
 	}
 	// The paths and the other entries of a project's file are foreign text.
-	if _, err := io.WriteString(o.env.Stdout, cleantext.Block(text.String())); err != nil {
+	if err := output.New(o.env).Drawn(cleantext.Block(text.String())); err != nil {
 		return err
 	}
 	if done.tightened && o.dryRun {
@@ -499,7 +497,7 @@ func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Clien
 	hasToken := slices.ContainsFunc(entries, func(n clientconfig.Named) bool { return n.Token != "" })
 	done := written{path: path, before: before, after: after}
 	if !bytes.Equal(before, after) {
-		done.diff = diff.Diff(path, before, path, after)
+		done.diff = change.Of(before, after)
 	}
 	if hasToken && o.dryRun {
 		done.tightened = cliententries.Exposed(o.env.GOOS, path)
@@ -594,9 +592,4 @@ func (o *clientOptions) keep(ctx context.Context, path string, content []byte, k
 		return nil
 	}
 	return fmt.Errorf("%s already has %s; remove some of them", path, cleantext.Count(maxBackups, "backup"))
-}
-
-// hideToken keeps the token, and the logins in addresses, off the screen.
-func hideToken(text []byte) []byte {
-	return []byte(cleantext.Block(secret.WithoutLogins(secret.WithoutBearers(string(text)))))
 }

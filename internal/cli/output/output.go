@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -29,13 +28,32 @@ type Writer struct {
 	w     io.Writer
 	width int // of the terminal, 0 if there is none
 	color bool
+	// headed tables have a header in a pipe, too.
+	headed bool
+	// redact removes secrets before a text is cut or wrapped: then the writer no longer finds them.
+	redact func(text string) string
 }
 
 // New returns the writer for env's stdout.
 func New(env app.Env) *Writer {
-	o := &Writer{w: env.Stdout, width: app.Width(env.Stdout)}
+	o := &Writer{w: env.Stdout, width: app.Width(env.Stdout), redact: func(text string) string { return text }}
+	if env.Secrets != nil {
+		o.redact = env.Secrets.Redact
+	}
 	o.color = o.width > 0 && env.Getenv("NO_COLOR") == "" && env.Getenv("CLICOLOR") != "0" && env.Getenv("TERM") != "dumb"
 	return o
+}
+
+// HeadersFlag adds the flag --headers to a command that passes it to [Writer.Headed].
+func HeadersFlag(cmd *cobra.Command, on *bool) {
+	cmd.Flags().BoolVar(on, "headers", false, "print a header in a pipe, too")
+}
+
+// Headed returns a writer whose tables have a header in a pipe, too, if on.
+func (o *Writer) Headed(on bool) *Writer {
+	headed := *o
+	headed.headed = on
+	return &headed
 }
 
 // Terminal reports whether stdout is a terminal.
@@ -91,7 +109,7 @@ func (o *Writer) JSON(v any) error {
 func (o *Writer) Line(format string, args ...any) error {
 	text := cleantext.Line(fmt.Sprintf(format, args...))
 	if o.Terminal() {
-		text = cleantext.Wrap(text, 0, indent/2, o.width)
+		text = cleantext.Wrap(o.redact(text), 0, indent/2, o.width)
 	}
 	return o.Drawn(text + "\n")
 }
@@ -103,6 +121,14 @@ func (o *Writer) Whole(text string) error { return o.Drawn(cleantext.Line(text) 
 func (o *Writer) Text(text string) error {
 	_, err := fmt.Fprintln(o.w, strings.TrimRight(cleantext.Block(text), "\n"))
 	return err
+}
+
+// Exact writes a text that a program may need byte for byte: unchanged in a pipe, and cleaned at a terminal.
+func (o *Writer) Exact(text string) error {
+	if o.Terminal() {
+		text = cleantext.Block(text)
+	}
+	return o.Drawn(text)
 }
 
 // Drawn writes text that the caller has cleaned and styled.
@@ -124,126 +150,6 @@ func (o *Writer) style(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// Column is a column of a table.
-type Column struct {
-	Name string
-	// Right aligns numbers.
-	Right bool
-	// Flexible columns are cut if the table is wider than the terminal.
-	Flexible bool
-	// Handle columns have what a person types to name the row, such as a branch. They are not cut.
-	Handle bool
-	// Label cells are the names of the cells behind them, in a paragraph.
-	Label bool
-	// Clear cells need no name of the column in a paragraph.
-	Clear bool
-}
-
-const (
-	// gap is the space between two columns of a table.
-	gap = 2
-	// narrowest is the minimum width of a flexible column.
-	narrowest = 12
-	// indent is the indentation of continued lines.
-	indent = 4
-)
-
-// Table writes rows: with a header and aligned at a terminal, tab-separated and without a
-// header in a pipe. Each row has a cell for each column. If a terminal is too narrow for
-// the table, or would show two values as the same text, each row is a short paragraph instead.
-func (o *Writer) Table(columns []Column, rows [][]string) error {
-	for _, row := range rows {
-		for i := range row {
-			row[i] = cleantext.Line(row[i])
-		}
-	}
-	var b strings.Builder
-	if !o.Terminal() {
-		for _, row := range rows {
-			b.WriteString(strings.Join(row, "\t") + "\n")
-		}
-		_, err := io.WriteString(o.w, b.String())
-		return err
-	}
-	if len(rows) == 0 {
-		return nil
-	}
-	header := make([]string, len(columns))
-	for i, c := range columns {
-		header[i] = strings.ToUpper(c.Name)
-	}
-	widths, fits := o.fit(columns, append([][]string{header}, rows...))
-	if !fits || alike(rows, widths) {
-		return o.records(columns, rows)
-	}
-	line := func(row []string, style func(string) string) {
-		var cells []string
-		for i, cell := range row {
-			cell = cut(cell, widths[i])
-			pad := strings.Repeat(" ", widths[i]-displaywidth.String(cell))
-			if columns[i].Right {
-				cell = pad + cell
-			} else if i < len(row)-1 {
-				cell += pad
-			}
-			cells = append(cells, style(cell))
-		}
-		b.WriteString(strings.TrimRight(strings.Join(cells, strings.Repeat(" ", gap)), " ") + "\n")
-	}
-	line(header, o.Faint)
-	for _, row := range rows {
-		line(row, func(s string) string { return s })
-	}
-	_, err := io.WriteString(o.w, b.String())
-	return err
-}
-
-// cut shortens a cell to the width of its column.
-func cut(cell string, width int) string { return displaywidth.TruncateString(cell, width, "…") }
-
-// alike reports whether two values of a column are the same text after they are cut.
-func alike(rows [][]string, widths []int) bool {
-	for i, width := range widths {
-		values := map[string]string{}
-		for _, row := range rows {
-			short := cut(row[i], width)
-			if other, met := values[short]; met && other != row[i] {
-				return true
-			}
-			values[short] = row[i]
-		}
-	}
-	return false
-}
-
-// records writes each row as a line that ends with its first flexible cell or handle, and a line
-// with the other cells that are not empty. Both are wrapped.
-func (o *Writer) records(columns []Column, rows [][]string) error {
-	head := 1 + max(0, slices.IndexFunc(columns, func(c Column) bool { return c.Flexible || c.Handle }))
-	for _, row := range rows {
-		var fields []string
-		for i, cell := range row[head:] {
-			switch column := columns[head+i]; {
-			case cell == "" || cell == "-" || column.Label:
-			case columns[head+i-1].Label:
-				fields = append(fields, row[head+i-1]+" "+cell)
-			case column.Clear:
-				fields = append(fields, cell)
-			default:
-				fields = append(fields, column.Name+" "+cell)
-			}
-		}
-		err := o.Hang("", strings.Join(row[:head], " "))
-		if err == nil && len(fields) > 0 {
-			err = o.Hang(strings.Repeat(" ", indent), strings.Join(fields, ", "))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Hang writes a text behind a prefix, cleaned and wrapped to the width of the terminal, with a
 // hanging indent. The prefix can be styled.
 func (o *Writer) Hang(prefix, text string) error {
@@ -256,7 +162,7 @@ func (o *Writer) Hang(prefix, text string) error {
 	if 0 < column && column < o.width/2 {
 		hang = column
 	}
-	return o.Drawn(prefix + cleantext.Fill(text, column, hang, o.width) + "\n")
+	return o.Drawn(prefix + cleantext.Fill(o.redact(text), column, hang, o.width) + "\n")
 }
 
 // Fold writes lines that the caller has cleaned and styled. At a terminal, a line that is too
@@ -266,7 +172,7 @@ func (o *Writer) Fold(text string) error {
 		return o.Drawn(text)
 	}
 	var b strings.Builder
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(o.redact(text)) {
 		o.fold(&b, strings.TrimSuffix(line, "\n"))
 		b.WriteString("\n")
 	}
@@ -298,34 +204,4 @@ func (o *Writer) fold(b *strings.Builder, line string) {
 		column += n
 		rest = rest[end:]
 	}
-}
-
-// fit returns the widths of columns, and whether a line fits the terminal with them. It narrows the
-// flexible columns first.
-func (o *Writer) fit(columns []Column, rows [][]string) (widths []int, fits bool) {
-	widths = make([]int, len(columns))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], displaywidth.String(cell))
-		}
-	}
-	excess := gap * (len(columns) - 1)
-	for _, w := range widths {
-		excess += w
-	}
-	excess -= o.width
-	for excess > 0 {
-		widest := -1
-		for i, c := range columns {
-			if c.Flexible && widths[i] > narrowest && (widest < 0 || widths[i] > widths[widest]) {
-				widest = i
-			}
-		}
-		if widest < 0 {
-			break
-		}
-		widths[widest]--
-		excess--
-	}
-	return widths, excess <= 0
 }

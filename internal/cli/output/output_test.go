@@ -12,6 +12,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/secret"
 )
 
 // screen is a terminal of some width.
@@ -61,17 +62,18 @@ func TestTable(t *testing.T) {
 	if wide := table(t, 200, "NO_COLOR=1"); strings.Contains(wide, "…") {
 		t.Errorf("cut without need:\n%s", wide)
 	}
-	// If the columns do not fit, each row is a paragraph, and nothing is lost.
-	narrow := `1 Short
+	// If the columns do not fit, the values of the last ones are below their row, and nothing is lost.
+	narrow := ` ID  TITLE
+  1  Short
     status done
-12 A title that is
-    rather long for
-    a terminal
+ 12  A title that is
+     rather long for
+     a terminal
     status
     in-progress
-300
-    日本語の題名も幅
-    を持つものである
+300  日本語の題名も
+     幅を持つもので
+     ある
     status todo
 `
 	if diff := cmp.Diff(narrow, table(t, 20, "NO_COLOR=1")); diff != "" {
@@ -79,17 +81,59 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// What a person types is not cut. Where it does not fit, the rows are paragraphs, and a label is
-// the name of the cell behind it.
+// What a person types is not cut. A row where it does not fit is a paragraph, and a label is the name
+// of the cell behind it. A row with a short handle stays in the table.
 func TestHandles(t *testing.T) {
 	t.Parallel()
 	s := &screen{width: 30}
-	err := output.New(app.Env{Stdout: s}).Table(
+	err := output.New(app.Env{Stdout: s, Environ: []string{"NO_COLOR=1"}}).Table(
 		[]output.Column{{Name: "branch", Handle: true}, {Name: "fact", Label: true}, {Name: "value", Handle: true}, {Name: "reason", Flexible: true}},
 		[][]string{{"feature/login", "parent", "main", "no branch below it"}, {"b", "jira", "", "in the name"}})
-	const want = "feature/login\n    parent main, reason no\n    branch below it\nb\n    reason in the name\n"
+	const want = "BRANCH  FACT  VALUE\nfeature/login\n    parent main, reason no\n    branch below it\nb       jira\n    reason in the name\n"
 	if diff := cmp.Diff(want, s.String()); diff != "" || err != nil {
 		t.Error(diff, err)
+	}
+}
+
+// One long value does not change the form of the other rows: a long path makes a paragraph of its
+// row, columns without a value are omitted, and a value for which there is no column is below its row.
+func TestLongValue(t *testing.T) {
+	t.Parallel()
+	s := &screen{width: 60}
+	err := output.New(app.Env{Stdout: s, Environ: []string{"NO_COLOR=1"}}).Table(
+		[]output.Column{{Name: "worktree", Handle: true}, {Name: "branch", Handle: true}, {Name: "pr"}, {Name: "changes"}, {Name: "keep", Clear: true}},
+		[][]string{
+			{"shop", "feature/session", "?", "clean", "keep: it is the main worktree, never pushed"},
+			{"shop/.worktrees/6-investigate-why-the-checkout-loses-the-second-discount", "tic/6", "-", "clean", "safe"},
+			{"shop-2", "cart", "?", "2 changed, 1 untracked", ""},
+		})
+	const want = `WORKTREE  BRANCH           CHANGES
+shop      feature/session  clean
+    keep: it is the main worktree, never pushed
+shop/.worktrees/6-investigate-why-the-checkout-loses-the-second-discount
+    branch tic/6, changes clean, safe
+shop-2    cart             2 changed, 1 untracked
+`
+	if diff := cmp.Diff(want, s.String()); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}
+
+// A path is cut in the middle, and values that would become alike are wrapped.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	for want, paths := range map[string][]string{
+		"ID  PATH\n1   /home/ada…rees/login\n2   /home/eve…es/reviews\n": {"/home/ada/shop/worktrees/login", "/home/eve/shop/worktrees/reviews"},
+		"ID  PATH\n1   /home/ada/shop/workt\n    rees/login\n2   /home/ada/long/workt\n    rees/login\n": {
+			"/home/ada/shop/worktrees/login", "/home/ada/long/worktrees/login",
+		},
+	} {
+		s := &screen{width: 24}
+		err := output.New(app.Env{Stdout: s, Environ: []string{"NO_COLOR=1"}}).Table(
+			[]output.Column{{Name: "id"}, {Name: "path", Flexible: true, Path: true}}, [][]string{{"1", paths[0]}, {"2", paths[1]}})
+		if diff := cmp.Diff(want, s.String()); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
 	}
 }
 
@@ -190,5 +234,30 @@ func TestJSONOnTerminal(t *testing.T) {
 	var again string
 	if err := json.Unmarshal(s.Bytes(), &again); err != nil || again != text {
 		t.Errorf("got %q, %v", again, err)
+	}
+}
+
+// A secret that is cut, or wrapped over lines, is removed before.
+func TestSecretsAreNotWrapped(t *testing.T) {
+	t.Parallel()
+	token := "ghp_" + strings.Repeat("0123456789", 6)
+	s := &screen{width: 40}
+	known := secret.New(nil)
+	known.Add(token)
+	o := output.New(app.Env{Stdout: s, Secrets: known})
+	for _, write := range []func() error{
+		func() error {
+			return o.Table(columns, [][]string{{"1", "the token " + token, "done"}, {token, "a", "todo"}})
+		},
+		func() error { return o.Hang("label: ", token) },
+		func() error { return o.Line("the token %s", token) },
+		func() error { return o.Fold("├─ " + token + "\n") },
+	} {
+		if err := write(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text := s.String(); strings.Contains(strings.Join(strings.Fields(text), ""), "0123456789") {
+		t.Error(text)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/input"
+	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/wiring"
 )
@@ -49,8 +50,7 @@ With --status-line, it reads the input that Claude Code gives to a status line c
 			if line == "" {
 				return nil
 			}
-			_, err := fmt.Fprintln(env.Stdout, line)
-			return err
+			return output.New(env).Whole(line)
 		},
 	}
 	cmd.Flags().BoolVar(&statusLine, "status-line", false, "read the directory from the JSON that Claude Code writes to standard input")

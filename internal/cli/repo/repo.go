@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/repolist"
@@ -144,7 +145,7 @@ func remove(env app.Env) *cobra.Command {
 				return err
 			}
 			if !removed {
-				return fmt.Errorf("%s is not in the list; `copse repo list` shows the list", cleantext.Line(root))
+				return fmt.Errorf("%s is not in the list; `copse repo list` shows the list", foreign.Mention(root))
 			}
 			return output.New(env).Line("removed %s from the list", root)
 		},
@@ -170,11 +171,11 @@ func rootOf(ctx context.Context, env app.Env, args []string) (string, error) {
 		return "", err
 	}
 	if err != nil || !info.IsDir() {
-		return "", fmt.Errorf("there is no directory %s", cleantext.Line(dir))
+		return "", fmt.Errorf("there is no directory %s", foreign.Mention(dir))
 	}
 	repo, err := git.Discover(ctx, dir, git.Options{Env: env.Environ, Named: len(args) > 0})
 	if errors.Is(err, git.ErrNotRepository) {
-		return "", fmt.Errorf("%s is not in a git repository", cleantext.Line(dir))
+		return "", fmt.Errorf("%s is not in a git repository", foreign.Mention(dir))
 	}
 	if err != nil {
 		return "", err

@@ -21,12 +21,15 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/branch"
 	"github.com/copse-dev/copse/internal/cli/input"
+	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
+	"github.com/copse-dev/copse/internal/cli/item/itemproject"
 	"github.com/copse-dev/copse/internal/cli/mcp"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/command/catalog"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/wiring/full"
 )
@@ -115,7 +118,7 @@ type part struct {
 	exists func(context.Context) bool
 }
 
-func (o *options) parts(ws *full.Workspace) []part {
+func (o *options) parts(ctx context.Context, ws *full.Workspace, ask bool) []part {
 	env := o.env
 	list := []part{
 		{
@@ -130,24 +133,7 @@ func (o *options) parts(ws *full.Workspace) []part {
 				return err == nil
 			},
 		},
-		{
-			name: "items", question: "Track work items, in .tic (to commit)?", plan: "create .tic, a store of work items",
-			wanted: o.items, flag: "--items",
-			do: func(ctx context.Context) (string, bool, error) {
-				root := *ws
-				root.Dir = root.Workspace()
-				store := root.Items()
-				defer store.Close()
-				changed, err := store.Init(ctx)
-				return ".tic; next: copse item create TITLE", changed, err
-			},
-			exists: func(ctx context.Context) bool {
-				store := ws.Items()
-				defer store.Close()
-				_, err := store.Config(ctx)
-				return err == nil
-			},
-		},
+		o.itemsPart(ctx, ws, ask),
 		{
 			name: "prompts", question: "Create a registry of prompts, in .agent (to commit)?", plan: "create .agent, with one prompt",
 			wanted: o.prompts, flag: "--prompts",
@@ -176,6 +162,51 @@ func (o *options) parts(ws *full.Workspace) []part {
 	return list
 }
 
+// itemsPart sets up work items. If a remote has shared ones, a second store would be a mistake: a person
+// is asked to use the shared ones, and without a person, the part fails.
+func (o *options) itemsPart(ctx context.Context, ws *full.Workspace, ask bool) part {
+	store := func() storage.Store {
+		root := *ws
+		root.Dir = root.Workspace()
+		return root.Items()
+	}
+	p := part{
+		name: "items", question: "Track work items, in .tic (to commit)?", plan: "create .tic, a store of work items",
+		wanted: o.items, flag: "--items",
+		do: func(ctx context.Context) (string, bool, error) {
+			s := store()
+			defer s.Close()
+			changed, err := s.Init(ctx)
+			return ".tic; next: copse item create TITLE", changed, err
+		},
+		exists: func(ctx context.Context) bool {
+			s := ws.Items()
+			defer s.Close()
+			_, err := s.Config(ctx)
+			return err == nil
+		},
+	}
+	s := store()
+	defer s.Close()
+	ref := cleantext.Line(ws.Sync(s).Offered(ctx))
+	if ref == "" {
+		return p
+	}
+	const initItems = "copse item init"
+	if !ask {
+		p.do = func(context.Context) (string, bool, error) { return "", false, itemcmd.Shared(ref, initItems) }
+		return p
+	}
+	p.question, p.plan = "Use the shared work items on "+ref+"?", "create a store for the shared work items, in git's directory"
+	p.do = func(ctx context.Context) (string, bool, error) {
+		s := store()
+		defer s.Close()
+		changed, err := itemproject.InitShared(ctx, ws, s)
+		return "shared; next: copse item sync", changed, err
+	}
+	return p
+}
+
 func title(id string) string {
 	client, err := clientconfig.Lookup(id)
 	if err != nil {
@@ -197,7 +228,7 @@ func (o *options) run(ctx context.Context) error {
 	said := o.branches || o.items || o.prompts || len(o.clients) > 0 || o.all
 	ask := !said && !o.asJSON && o.env.Interactive()
 	ws := full.Find(ctx, o.env, "")
-	parts := o.parts(ws)
+	parts := o.parts(ctx, ws, ask)
 	switch {
 	case ask:
 		agreed, err := o.ask(ctx, ws, parts)

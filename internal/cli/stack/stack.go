@@ -2,6 +2,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ type options struct {
 	repo           string
 	fresh, offline bool
 	watch          bool
+	headers        bool
 	asJSON         bool
 }
 
@@ -43,7 +45,8 @@ copse reads the stacks of twig, git-spice, Graphite, git-town, git-machete, gh-s
 requests the pull requests of all branches at once if the last answers are older than a minute.
 
 In a pipe, each line has branch, parent, source, pull request, its state, review, checks, restack,
-ahead, behind, unpushed, worktree, dirty files, items, and issue, separated by tabs.`,
+ahead, behind, unpushed, worktree, dirty files, items, and issue, separated by tabs; --headers names them. The verdict, the next step,
+and the notes are on standard error. A program uses --json, which has them all.`,
 		Example: "  copse stack\n  copse stack feature/tests --offline\n  copse stack --json",
 		Args:    app.Args(0, 1, "no argument, or BRANCH"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), env, o, args) },
@@ -55,6 +58,7 @@ ahead, behind, unpushed, worktree, dirty files, items, and issue, separated by t
 	f.BoolVar(&o.watch, "watch", false, "show the stack again after each change, until you stop the command")
 	cmd.MarkFlagsMutuallyExclusive("fresh", "offline")
 	cmd.MarkFlagsMutuallyExclusive("watch", "offline")
+	output.HeadersFlag(cmd, &o.headers)
 	output.JSONFlag[verdict.Status](cmd, &o.asJSON)
 	return cmd
 }
@@ -84,19 +88,20 @@ func run(ctx context.Context, env app.Env, o options, args []string) (err error)
 	if err != nil {
 		return output.Explain(err)
 	}
-	if err := show(env, found, o.asJSON); err != nil || !o.watch {
+	if err := show(env, found, o); err != nil || !o.watch {
 		return err
 	}
 	return output.Explain(verdicts.Watch(ctx, start, func(s verdict.Status) {
-		fmt.Fprintln(env.Stdout)
-		_ = show(env, s, o.asJSON) // a reader that has closed the pipe ends the program
+		// A reader that has closed the pipe ends the program.
+		_ = output.New(env).Drawn("\n")
+		_ = show(env, s, o)
 	}))
 }
 
 // show prints a status.
-func show(env app.Env, s verdict.Status, asJSON bool) error {
-	out := output.New(env)
-	if asJSON {
+func show(env app.Env, s verdict.Status, o options) error {
+	out := output.New(env).Headed(o.headers)
+	if o.asJSON {
 		return out.JSON(s)
 	}
 	if !out.Terminal() {
@@ -106,11 +111,23 @@ func show(env app.Env, s verdict.Status, asJSON bool) error {
 	for _, b := range s.Branches {
 		cells = append(cells, personal(b))
 	}
-	if err := out.Table(columns, cells); err != nil {
+	shown := columns
+	if s.GitHub.State == verdict.PullAbsent {
+		shown = withoutGitHub(shown)
+		for i := range cells {
+			cells[i] = withoutGitHub(cells[i])
+		}
+	}
+	if err := out.Table(shown, cells); err != nil {
 		return err
 	}
 	if err := out.Fold("\n" + out.Bold(cleantext.Line(summary(s))) + "\n"); err != nil {
 		return err
+	}
+	if s.First != "" {
+		if err := out.Fold("First:  " + cleantext.Line(s.First) + "\n"); err != nil {
+			return err
+		}
 	}
 	if s.Next != "" { // a command, which is copied as a whole
 		if err := out.Drawn("Next:   " + cleantext.Line(s.Next) + "\n"); err != nil {
@@ -121,8 +138,8 @@ func show(env app.Env, s verdict.Status, asJSON bool) error {
 	if text := asked(s.GitHub); text != "" {
 		lines = append(lines, out.Faint(cleantext.Line(text)))
 	}
-	for _, c := range s.Conflicts {
-		lines = append(lines, cleantext.Line(conflict(c)))
+	for _, line := range conflicts(s) {
+		lines = append(lines, cleantext.Line(line))
 	}
 	for _, note := range notes(s) {
 		lines = append(lines, out.Faint(cleantext.Line("Note: "+note)))
@@ -146,18 +163,21 @@ func pipe(env app.Env, out *output.Writer, s verdict.Status) error {
 	for _, b := range s.Branches {
 		cells = append(cells, fields(b))
 	}
-	if err := out.Table(make([]output.Column, len(columns)), cells); err != nil {
+	if err := out.Table(fieldColumns, cells); err != nil {
 		return err
 	}
 	env.Note(summary(s))
+	if s.First != "" {
+		env.Note("First: " + cleantext.Line(s.First))
+	}
 	if s.Next != "" {
 		env.Note("Next: " + cleantext.Line(s.Next))
 	}
 	if s.GitHub.Reason != "" { // otherwise the answers are recent
 		env.Note(asked(s.GitHub))
 	}
-	for _, c := range s.Conflicts {
-		env.Note(conflict(c))
+	for _, line := range conflicts(s) {
+		env.Note(line)
 	}
 	for _, note := range notes(s) {
 		env.Note("note: " + cleantext.Line(note))
@@ -165,9 +185,27 @@ func pipe(env app.Env, out *output.Writer, s verdict.Status) error {
 	return nil
 }
 
+// conflicts returns a line for each conflict, and one for what is not compared.
+func conflicts(s verdict.Status) []string {
+	var lines []string
+	for _, c := range s.Conflicts {
+		lines = append(lines, conflict(c))
+	}
+	if s.ConflictsUnknown != "" {
+		lines = append(lines, "There can be further conflicts: "+s.ConflictsUnknown+". `copse conflicts` looks for them.")
+	}
+	return lines
+}
+
 // conflict returns a conflict in one line.
 func conflict(c verdict.Conflict) string {
-	text := fmt.Sprintf("Conflict: %s and %s in %s", c.Branches[0], c.Branches[1], strings.Join(c.Files, ", "))
+	var names [2]string
+	for i, name := range c.Branches {
+		if names[i] = name; c.Above[name] > 0 {
+			names[i] = fmt.Sprintf("%s (and %d above it)", name, c.Above[name])
+		}
+	}
+	text := fmt.Sprintf("Conflict: %s and %s in %s", names[0], names[1], strings.Join(c.Files, ", "))
 	if c.MoreFiles > 0 {
 		text += " and " + cleantext.Count(c.MoreFiles, "more file")
 	}
@@ -207,8 +245,18 @@ func asked(g verdict.GitHub) string {
 // columns are the columns of a person's table.
 var columns = []output.Column{
 	{Name: "branch", Handle: true}, {Name: "on", Handle: true}, {Name: "pr"}, {Name: "review"}, {Name: "checks", Flexible: true},
-	{Name: "commits"}, {Name: "push"}, {Name: "worktree", Flexible: true}, {Name: "work", Flexible: true},
+	{Name: "commits"}, {Name: "push", Clear: true}, {Name: "worktree", Flexible: true, Path: true}, {Name: "work", Flexible: true},
 }
+
+// fieldColumns are the columns in a pipe.
+var fieldColumns = []output.Column{
+	{Name: "branch"}, {Name: "parent"}, {Name: "source"}, {Name: "pr"}, {Name: "state"}, {Name: "review"}, {Name: "checks"},
+	{Name: "restack"}, {Name: "ahead"}, {Name: "behind"}, {Name: "unpushed"}, {Name: "worktree"}, {Name: "dirty"}, {Name: "items"},
+	{Name: "issue"},
+}
+
+// withoutGitHub returns the columns, or the cells of a line, without those of pull requests.
+func withoutGitHub[T any](all []T) []T { return slices.Concat(all[:2], all[5:]) }
 
 // personal returns the cells of a person's table; "?" for an unknown value, "-" for none.
 func personal(b verdict.Branch) []string {
@@ -218,7 +266,7 @@ func personal(b verdict.Branch) []string {
 	}
 	pr, review, checks := "?", "?", "?"
 	switch p := b.PullRequest; {
-	case p.State == verdict.PullNone:
+	case p.State == verdict.PullNone, p.State == verdict.PullAbsent:
 		pr, review, checks = "-", "-", "-"
 	case p.State != verdict.PullUnknown && p.State != verdict.PullFailed:
 		pr = fmt.Sprintf("#%d %s", p.Number, state(p))
@@ -231,16 +279,23 @@ func personal(b verdict.Branch) []string {
 	case b.Missing:
 		commits = "not in git"
 	case b.Ahead != nil:
-		commits = fmt.Sprintf("+%d -%d", *b.Ahead, *b.Behind)
+		commits = gap(*b.Ahead, *b.Behind)
 	}
-	if b.NeedsRestack != nil && *b.NeedsRestack {
+	switch {
+	case b.Merged != "":
+		commits += " merged"
+	case b.NeedsRestack != nil && *b.NeedsRestack:
 		commits += " restack"
 	}
 	push := "?"
 	if b.Unpushed != nil {
-		push = "done"
-		if *b.Unpushed > 0 {
+		switch {
+		case *b.Unpushed > 0:
 			push = fmt.Sprintf("%d to push", *b.Unpushed)
+		case b.Remote == "":
+			push = "never pushed"
+		default:
+			push = "pushed"
 		}
 		if b.Unpulled > 0 {
 			push += fmt.Sprintf(", %d to pull", b.Unpulled)
@@ -256,11 +311,27 @@ func personal(b verdict.Branch) []string {
 			held += fmt.Sprintf(" (%d changed)", *w.Dirty)
 		}
 	}
-	work := strings.Join(append(itemsOf(b), issueOf(b)...), ", ")
+	var items []string
+	for _, it := range itemsOf(b) {
+		items = append(items, "#"+it)
+	}
+	work := strings.Join(append(items, issueOf(b)...), ", ")
 	if work == "" {
 		work = "-"
 	}
 	return []string{name, b.Parent, pr, review, checks, commits, push, held, work}
+}
+
+// gap returns the numbers of commits that a branch and its parent have of their own, "-" for none.
+func gap(ahead, behind int) string {
+	var parts []string
+	if ahead > 0 {
+		parts = append(parts, fmt.Sprintf("+%d", ahead))
+	}
+	if behind > 0 {
+		parts = append(parts, fmt.Sprintf("-%d", behind))
+	}
+	return cmp.Or(strings.Join(parts, " "), "-")
 }
 
 // fields returns the cells of a line in a pipe; unknown values are empty.

@@ -42,7 +42,7 @@ pipe, each line has ID, task, client, duration, and project, separated by tabs.`
 				call := strings.Join(append([]string{t.Name}, t.Args...), " ")
 				cells = append(cells, []string{t.ID, cleantext.Line(call), t.Client, env.Now().Sub(t.Started).Round(time.Second).String(), cleantext.Line(t.Root)})
 			}
-			return out.Table([]output.Column{{Name: "id"}, {Name: "task", Flexible: true}, {Name: "started by"}, {Name: "for"}, {Name: "project", Flexible: true}}, cells)
+			return out.Table([]output.Column{{Name: "id"}, {Name: "task", Flexible: true}, {Name: "started by"}, {Name: "for"}, {Name: "project", Flexible: true, Path: true}}, cells)
 		},
 	}
 	output.JSONFlag[[]running.Task](cmd, &asJSON)
@@ -94,7 +94,7 @@ that ran the task was killed.`,
 			}
 			lines := strings.Split(strings.TrimRight(r.Output, "\n"), "\n")
 			for _, line := range lines[max(0, len(lines)-tail):] {
-				if _, err := fmt.Fprintln(env.Stdout, line); err != nil {
+				if err := out.Exact(line + "\n"); err != nil {
 					return err
 				}
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/secret"
@@ -72,7 +73,7 @@ func open(ctx context.Context, env app.Env) *tasks.Tasks {
 // located adds the directory to an error about a missing justfile.
 func located(ctx context.Context, env app.Env, err error) error {
 	if _, missing := errors.AsType[recipe.MissingError](err); missing {
-		return fmt.Errorf("there is no justfile in %s. Tasks are its recipes; see https://just.systems", cleantext.Line(full.Find(ctx, env, "").Workspace()))
+		return fmt.Errorf("there is no justfile in %s. Tasks are its recipes; see https://just.systems", foreign.Mention(full.Find(ctx, env, "").Workspace()))
 	}
 	return err
 }

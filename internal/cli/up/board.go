@@ -69,10 +69,12 @@ func link(ctx context.Context, env app.Env, repo string, readOnly bool) (string,
 		return "", err
 	}
 	client := control.NewClient(files.Runtime)
-	err = client.Join(ctx, dir)
+	if _, err = running(ctx, env, client); err == nil {
+		err = client.Join(ctx, dir)
+	}
 	if errors.Is(err, control.ErrNotRunning) {
 		var status control.Status
-		if status, err = start(ctx, env, files, dir, repo != "", []string{"up"}); err == nil {
+		if status, err = start(ctx, env, options{repo: repo}, files, dir, []string{"up"}); err == nil {
 			env.Notef("Started copse up in the background (PID %d); `copse down` stops it.", status.PID)
 		}
 	}

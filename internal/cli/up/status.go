@@ -47,6 +47,9 @@ func openCommand(env app.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if _, err := running(cmd.Context(), env, client); err != nil {
+				return err
+			}
 			state, err := client.Open(cmd.Context(), directory(env, args[0]))
 			if err != nil {
 				return err
@@ -169,6 +172,9 @@ that is not copse's. In a pipe, each line has URL, branch, worktree, and state, 
 			if err := show(status); err != nil {
 				return err
 			}
+			for _, host := range status.Exposed() {
+				env.Note("note: " + clearText(host))
+			}
 			tellSyncs(cmd.Context(), env, status.Worktrees)
 			wrong := tellProblems(env, problems(cmd.Context(), env, &status, files, env.Dir))
 			if !watch && wrong {
@@ -243,7 +249,7 @@ func printStatus(env app.Env, s control.Status) error {
 	if s.Unserved > 0 {
 		env.Note("note: " + cleantext.Count(s.Unserved, "less recently used worktree") + " beyond the limit of 50 for a repository; `copse open PATH` serves one")
 	}
-	err := out.Table([]output.Column{{Name: "url"}, {Name: "branch"}, {Name: "worktree", Flexible: true}, {Name: "state", Flexible: true}}, rows)
+	err := out.Table([]output.Column{{Name: "url"}, {Name: "branch"}, {Name: "worktree", Flexible: true, Path: true}, {Name: "state", Flexible: true}}, rows)
 	if err == nil && s.Guarded && out.Terminal() && len(s.Worktrees) > 0 {
 		err = out.Line("Clients send the header \"Authorization: Bearer …\" with the token of their server, one of those in %s", filepath.Dir(s.Worktrees[0].TokenFile))
 	}
@@ -254,17 +260,8 @@ func printStatus(env app.Env, s control.Status) error {
 // status, copse up is not running.
 func problems(ctx context.Context, env app.Env, running *control.Status, files servers.Files, dir string) []string {
 	var found []string
-	var worktrees []supervisor.State
 	if running != nil {
-		worktrees = running.Worktrees
-	}
-	for _, w := range worktrees {
-		if w.MCP.LastError != "" {
-			found = append(found, cleantext.Line(w.Path+" is not served: "+w.MCP.LastError))
-		}
-	}
-	if running != nil && running.Shared != nil && running.Shared.MCP.LastError != "" {
-		found = append(found, cleantext.Line("the server for all worktrees is not running: "+running.Shared.MCP.LastError))
+		found = running.Failures()
 	}
 	for _, p := range cliententries.New(files.Ports, files.Tokens, running).Problems(ctx, mcp.ClientFiles(env, dir)) {
 		found = append(found, cleantext.Line(p))

@@ -3,11 +3,11 @@ package up
 import (
 	"encoding/xml"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/cli/output"
 )
 
 // printUnit prints a file that starts this command at login: for launchd on macOS, else for
@@ -19,13 +19,26 @@ func printUnit(env app.Env, o options) error {
 	}
 	dir := directory(env, o.repo)
 	args := append([]string{program}, withoutFlag(env.Args, "--print-unit")...)
-	args = append(withoutFlag(args, "--detach"), "--repo", dir)
+	args = append(withoutRepo(withoutFlag(args, "--detach")), "--repo", dir)
 	text := systemd(args, dir)
 	if env.GOOS == "darwin" {
 		text = launchd(args, dir)
 	}
-	_, err = io.WriteString(env.Stdout, text)
-	return err
+	return output.New(env).Exact(text)
+}
+
+// withoutRepo returns arguments without the flag --repo and its value.
+func withoutRepo(args []string) []string {
+	var kept []string
+	for i := 0; i < len(args); i++ {
+		switch {
+		case args[i] == "--repo":
+			i++
+		case !strings.HasPrefix(args[i], "--repo="):
+			kept = append(kept, args[i])
+		}
+	}
+	return kept
 }
 
 // systemd returns a unit of the user's manager.

@@ -43,3 +43,18 @@ func TestPrintUnit(t *testing.T) {
 		}
 	}
 }
+
+// A unit names the repository once, however the command line names it.
+func TestPrintUnitOfRepository(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--repo", "r"}, {"--repo=r"}, {"--repo", "q", "--repo=r"}} {
+		var out bytes.Buffer
+		env := app.Env{Args: append([]string{"up", "--print-unit"}, append(args, "--port=1")...), Executable: "/usr/bin/copse", Stdout: &out, Dir: "/src", GOOS: "linux"}
+		if err := printUnit(env, options{repo: "r"}); err != nil {
+			t.Fatal(err)
+		}
+		if want := `ExecStart="/usr/bin/copse" "up" "--port=1" "--repo" "/src/r"` + "\n"; !strings.Contains(out.String(), want) {
+			t.Errorf("%q: %s", args, &out)
+		}
+	}
+}

@@ -23,6 +23,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/dirwatch"
 	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/httpguard"
 	"github.com/copse-dev/copse/internal/ownership"
@@ -48,6 +49,7 @@ type options struct {
 	printUnit bool
 	choice    mcp.Choice
 	verbosity int
+	given     func(flag string) bool // whether the command line has a flag; nil for none
 }
 
 // Commands returns the commands, and "server", which groups them.
@@ -88,7 +90,7 @@ func upCommand(env app.Env) *cobra.Command {
 		Short: "Serve each worktree of the repository over HTTP",
 		Long: `Serve each worktree of the repository over HTTP, on ports from 3000 upward, until you stop the
 command. It follows worktrees that git adds, moves, or removes. If copse up is already running, the
-repository joins it.
+repository joins it with the options that it has. A flag that differs from them is an error.
 
 Each worktree has its own bearer token, which opens no other worktree; "copse status" shows where
 the tokens are. A worktree keeps its port. If another program has taken the port, copse does not
@@ -104,7 +106,10 @@ encryption: others on the network can read the token and all data. Use a tunnel 
   copse up --new-port
   copse up --rotate-token`,
 		Args: app.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), env, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.given = cmd.Flags().Changed
+			return run(cmd.Context(), env, o)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.repo, "repo", "", "the `path` of the repository (default: the current directory)")
@@ -161,18 +166,18 @@ func run(ctx context.Context, env app.Env, o options) error {
 	}
 	socket, err := control.Take(files.Runtime)
 	if errors.Is(err, control.ErrTaken) {
-		return join(ctx, env, files, dir, o.newPort)
+		return join(ctx, env, o, files, dir)
 	}
 	if err != nil {
 		return err
 	}
-	warnOfClearText(env, o.listen)
+	warnOfClearText(env, o.terms())
 	if o.detach {
 		// The other process adopts it.
 		if err := socket.Close(); err != nil {
 			return err
 		}
-		return detach(ctx, env, files, dir, o.repo != "")
+		return detach(ctx, env, o, files, dir)
 	}
 	return serve(ctx, env, o, files, dir, socket)
 }
@@ -186,7 +191,7 @@ func requireRepository(ctx context.Context, env app.Env, repo string) error {
 		return output.Explain(failure.Of(err))
 	}
 	if errors.Is(err, git.ErrNotRepository) {
-		env.Notef("note: %s is not in a git repository, so copse serves this directory alone, without branches", directory(env, repo))
+		env.Notef("note: %s is not in a git repository, so copse serves this directory alone, without branches", foreign.Mention(directory(env, repo)))
 	}
 	return nil
 }
@@ -223,27 +228,7 @@ func rotate(ctx context.Context, env app.Env, files servers.Files) error {
 	if n > 0 {
 		what = fmt.Sprintf("Created %s, one for each server. Run `copse mcp install` again: clients need the new tokens from now on.", cleantext.Count(n, "new token"))
 	}
-	_, err = fmt.Fprintln(env.Stdout, what)
-	return err
-}
-
-// join asks the running process to serve this repository, too.
-func join(ctx context.Context, env app.Env, files servers.Files, dir string, newPort bool) error {
-	client := control.NewClient(files.Runtime)
-	if err := client.Join(ctx, dir); err != nil {
-		return err
-	}
-	if newPort {
-		if err := client.Move(ctx, dir); err != nil {
-			return err
-		}
-	}
-	status, err := client.Status(ctx)
-	if err != nil {
-		return err
-	}
-	env.Notef("copse up is already running (PID %d); its options apply", status.PID)
-	return showStatus(ctx, env, status, files, dir)
+	return output.New(env).Whole(what)
 }
 
 // serve supervises until ctx ends, or another process asks to stop.
@@ -272,7 +257,7 @@ func serve(ctx context.Context, env app.Env, o options, files servers.Files, dir
 	status = func() []health.Server { return serversOf(fleet) }
 	var answering sync.WaitGroup
 	answering.Go(func() {
-		if err := control.Serve(socket, fleet, control.Options{Guarded: !o.noToken, Stop: stop, Reload: gate.Reload, Board: linker(fleet, repository, pages)}); err != nil {
+		if err := control.Serve(socket, fleet, control.Options{Terms: o.terms(), Stop: stop, Reload: gate.Reload, Board: linker(fleet, repository, pages)}); err != nil {
 			logger.Warn("the control socket does not answer", "error", err)
 		}
 	})
@@ -281,7 +266,7 @@ func serve(ctx context.Context, env app.Env, o options, files servers.Files, dir
 		err = fleet.Move(ctx, dir)
 	}
 	if err == nil {
-		err = announce(ctx, env, control.Status{PID: os.Getpid(), Guarded: !o.noToken, Worktrees: fleet.Status(), Unserved: fleet.Unserved(), Shared: fleet.Shared()}, files, dir)
+		err = announce(ctx, env, control.Status{PID: os.Getpid(), Terms: o.terms(), Worktrees: fleet.Status(), Unserved: fleet.Unserved(), Shared: fleet.Shared()}, files, dir)
 	}
 	if err == nil {
 		<-ctx.Done()
@@ -302,24 +287,13 @@ func gate(env app.Env, o options, files servers.Files) *servers.Gate {
 	return servers.NewGate(files.Tokens, guard, o.noToken, env.Secrets.Add)
 }
 
-// warnOfClearText warns that others can read the network traffic.
-func warnOfClearText(env app.Env, listen []string) {
-	for _, host := range listen {
-		if ip := net.ParseIP(host); !ip.IsLoopback() {
-			env.Notef("WARNING: --listen %s sends the tokens, your files, and all answers over the network in clear text.", host)
-			fmt.Fprint(env.Stderr, "Anyone who can read the network traffic can use these servers as you. Use a tunnel instead of --listen:\n"+
-				"  ssh -N -L 3000:localhost:3000 THIS-MACHINE\n")
-		}
-	}
-}
-
 // upTime is the time limit until a detached process answers.
 const upTime = 10 * time.Second
 
 // detach starts the process again, in the background, waits until it serves, and shows the
 // state.
-func detach(ctx context.Context, env app.Env, files servers.Files, dir string, named bool) error {
-	status, err := start(ctx, env, files, dir, named, withoutFlag(env.Args, "--detach"))
+func detach(ctx context.Context, env app.Env, o options, files servers.Files, dir string) error {
+	status, err := start(ctx, env, o, files, dir, withoutFlag(env.Args, "--detach"))
 	if err != nil {
 		return err
 	}
@@ -327,8 +301,9 @@ func detach(ctx context.Context, env app.Env, files servers.Files, dir string, n
 }
 
 // start starts copse up with arguments in the background, and waits until it serves dir. A directory
-// that nobody named is not one for the other process, either: it is its working directory.
-func start(ctx context.Context, env app.Env, files servers.Files, dir string, named bool, args []string) (control.Status, error) {
+// that nobody named is not one for the other process, either: it is its working directory. Another
+// process that started in between must have the same options.
+func start(ctx context.Context, env app.Env, o options, files servers.Files, dir string, args []string) (control.Status, error) {
 	program, err := env.Program()
 	if err != nil {
 		return control.Status{}, err
@@ -341,7 +316,7 @@ func start(ctx context.Context, env app.Env, files servers.Files, dir string, na
 		return control.Status{}, fmt.Errorf("open the log: %w", err)
 	}
 	defer log.Close()
-	if named {
+	if o.repo != "" {
 		args = append(args, "--repo", dir) // the last one applies, and it is absolute
 	}
 	if _, err := xec.Detach(xec.Command{Name: program, Args: args, Dir: dir, Env: env.EnvironIn(dir)}, log); err != nil {
@@ -349,8 +324,12 @@ func start(ctx context.Context, env app.Env, files servers.Files, dir string, na
 	}
 	client := control.NewClient(files.Runtime)
 	for deadline := env.Now().Add(upTime); env.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
-		if _, err := client.Status(ctx); err != nil {
+		status, err := client.Status(ctx)
+		if err != nil {
 			continue
+		}
+		if err := o.applied(status); err != nil {
+			return control.Status{}, err
 		}
 		// It serves the directory when it has joined it, or the same directory a second time.
 		if err := client.Join(ctx, dir); err != nil {

@@ -23,7 +23,7 @@ import (
 // Command returns "copse worktrees".
 func Command(env app.Env) *cobra.Command {
 	var repo string
-	var asJSON bool
+	var headers, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "worktrees",
 		Short: "List worktrees: changes, clients, and what is safe to remove",
@@ -35,9 +35,10 @@ A worktree is safe to remove if it is merged, clean, and pushed, has no ignored 
 or task works there. Pull requests come from the last answers of GitHub. A client appears until its
 server ends, or until ten minutes after its last call.
 
-At a terminal, paths are relative to the directory that contains the main worktree. In a pipe, each
-line has the full path, branch, changes, upstream, last commit, pull request, item, clients,
-removal, and notes ("current" for the worktree that you are in), separated by tabs.`,
+At a terminal, paths are relative to the directory that contains the main worktree, and a star marks
+the worktree that you are in. In a pipe, each line has the full path, branch, changes, upstream, last commit, pull request, item, clients,
+removal, and notes ("current" for the worktree that you are in), separated by tabs; --headers names
+them.`,
 		Example: "  copse worktrees\n  copse worktrees --json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -57,10 +58,11 @@ removal, and notes ("current" for the worktree that you are in), separated by ta
 			if asJSON {
 				return output.New(env).JSON(all)
 			}
-			return show(env, all)
+			return show(env, all, headers)
 		},
 	}
 	cmd.Flags().StringVar(&repo, "repo", "", "the `path` of the repository (default: the one that contains the current directory)")
+	output.HeadersFlag(cmd, &headers)
 	output.JSONFlag[[]worktrees.Worktree](cmd, &asJSON)
 	return cmd
 }
@@ -79,34 +81,48 @@ func noteUnexamined(env app.Env, all []worktrees.Worktree) {
 }
 
 // show prints a line for each worktree.
-func show(env app.Env, all []worktrees.Worktree) error {
+func show(env app.Env, all []worktrees.Worktree, headers bool) error {
 	switch i := slices.IndexFunc(all, func(w worktrees.Worktree) bool { return w.Note != "" }); {
 	case i >= 0:
 		env.Note("note: " + all[i].Note)
 	case len(all) == 1:
 		env.Note("note: this is the only worktree; `git worktree add` or `copse item start ID --worktree --run` adds one")
 	}
-	out := output.New(env)
+	out := output.New(env).Headed(headers)
 	var rows [][]string
 	for _, w := range all {
-		path, remove, note := w.Path, removal(w), ""
+		path, remove := w.Path, removal(w)
 		if out.Terminal() {
+			if !w.Missing {
+				w.Claims, w.Tasks = nil, nil // the reasons to keep the worktree name them
+			}
 			path = short(path, all[0].Path)
 			if w.SafeToRemove {
-				remove = "safe to remove"
+				remove = strings.Replace(remove, "safe", "safe to remove", 1)
 			}
 		}
-		if w.Current {
-			note = "current"
+		if w.Current && out.Terminal() {
+			path += " *"
 		}
-		rows = append(rows, []string{path, w.Label(), changes(w), upstream(w), age(w.LastCommit, env.Now()), pull(w.PullRequest), task(w.Item), users(w), remove, note})
+		row := []string{path, w.Label(), changes(w), upstream(w), age(w.LastCommit, env.Now()), pull(w.PullRequest), task(w.Item), users(w), remove}
+		if !out.Terminal() {
+			note := ""
+			if w.Current {
+				note = "current"
+			}
+			row = append(row, note)
+		}
+		rows = append(rows, row)
 	}
-	return out.Table([]output.Column{
+	columns := []output.Column{
 		{Name: "worktree", Handle: true}, {Name: "branch", Handle: true}, {Name: "changes"}, {Name: "upstream"}, {Name: "committed"},
 		{Name: "pr"}, {Name: "item", Flexible: true}, {Name: "who", Flexible: true, Clear: true},
 		{Name: "remove", Clear: true}, // the reasons to keep a worktree are never cut
-		{Name: "note", Clear: true},
-	}, rows)
+	}
+	if !out.Terminal() {
+		columns = append(columns, output.Column{Name: "note"})
+	}
+	return out.Table(columns, rows)
 }
 
 // short returns a path for a reader: relative to the directory that contains the main worktree, or
@@ -214,6 +230,8 @@ func removal(w worktrees.Worktree) string {
 		return "it is locked: run `git worktree unlock` before `git worktree prune`"
 	case w.Missing:
 		return "run `git worktree prune`"
+	case w.SafeToRemove && w.Merged != "":
+		return "safe: " + w.Merged
 	case w.SafeToRemove:
 		return "safe"
 	}

@@ -41,27 +41,26 @@ func TestShow(t *testing.T) {
 		of("/elsewhere/help", "help"),
 	}
 	for width, want := range map[int]string{
-		120: `WORKTREE                BRANCH  CHANGES  UPSTREAM  COMMITTED   PR  ITEM  WHO  REMOVE                         NOTE
-shop                    main    clean    -         3 days ago  -   -     -    keep: it is the main worktree  current
+		120: `WORKTREE                BRANCH  CHANGES  UPSTREAM  COMMITTED   PR  ITEM  WHO  REMOVE
+shop *                  main    clean    -         3 days ago  -   -     -    keep: it is the main worktree
 shop/.worktrees/log-in  log-in  clean    -         3 days ago  -   -     -    keep: never pushed
 pay                     pay     clean    -         3 days ago  -   -     -    safe to remove
 /elsewhere/help         help    clean    -         3 days ago  -   -     -    safe to remove
 `,
-		70: `shop
-    branch main, changes clean, committed 3 days ago, keep: it is the
-    main worktree, current
-shop/.worktrees/log-in
-    branch log-in, changes clean, committed 3 days ago, keep: never
-    pushed
-pay
-    branch pay, changes clean, committed 3 days ago, safe to remove
-/elsewhere/help
-    branch help, changes clean, committed 3 days ago, safe to remove
+		70: `WORKTREE                BRANCH  CHANGES  COMMITTED
+shop *                  main    clean    3 days ago
+    keep: it is the main worktree
+shop/.worktrees/log-in  log-in  clean    3 days ago
+    keep: never pushed
+pay                     pay     clean    3 days ago
+    safe to remove
+/elsewhere/help         help    clean    3 days ago
+    safe to remove
 `,
 	} {
 		s := &screen{width: width}
 		env := app.Env{Stdout: s, Stderr: io.Discard, Environ: []string{"NO_COLOR=1"}, Now: func() time.Time { return at.Add(72 * time.Hour) }}
-		if err := show(env, all); err != nil {
+		if err := show(env, all, false); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, s.String()); diff != "" {
@@ -73,7 +72,7 @@ pay
 		t.Errorf("a locked worktree that is missing: %s", got) // "git worktree prune" leaves it
 	}
 	var pipe strings.Builder
-	if err := show(app.Env{Stdout: &pipe, Stderr: io.Discard, Now: func() time.Time { return at }}, all); err != nil {
+	if err := show(app.Env{Stdout: &pipe, Stderr: io.Discard, Now: func() time.Time { return at }}, all, false); err != nil {
 		t.Fatal(err)
 	}
 	for _, w := range all {
@@ -93,7 +92,7 @@ func TestUnexamined(t *testing.T) {
 		{Worktree: stack.Worktree{Path: "/old", Branch: "old"}, Unexamined: true, Keep: []string{"not examined"}},
 	}
 	noteUnexamined(env, all)
-	if err := show(env, all); err != nil {
+	if err := show(env, all, false); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "/old\told\tnot examined\t") || strings.Count(out.String(), "clean") != 1 {

@@ -34,8 +34,9 @@ type Document struct {
 
 const byteOrderMark = "\uFEFF"
 
-// Parse reads a text. An empty one is an empty object.
-func Parse(text []byte) (*Document, error) {
+// Parse reads a text. An empty one is an empty object. It is an error if one of the keys, or one in their
+// values, occurs twice in an object: this package changes the first, and other programs read the last.
+func Parse(text []byte, keys ...string) (*Document, error) {
 	text, marked := bytes.CutPrefix(text, []byte(byteOrderMark))
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
@@ -45,13 +46,54 @@ func Parse(text []byte) (*Document, error) {
 	}
 	v, err := hujson.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("it is not JSON: %w", err)
+		return nil, fmt.Errorf("it is not JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
 	}
 	root, ok := v.Value.(*hujson.Object)
 	if !ok {
 		return nil, ErrShape
 	}
+	of := func(name string) bool { return slices.Contains(keys, name) }
+	if key, twice := repeated(root, of); twice {
+		return nil, fmt.Errorf("the key %q occurs twice in an object, and programs differ in which of them they use; remove one", cleantext.Cut(cleantext.Line(key), maxKey))
+	}
 	return &Document{value: v, root: &Object{root, styleOf(text), 1}, marked: marked}, nil
+}
+
+// maxKey limits the text of a key in an error.
+const maxKey = 100
+
+// repeated returns a key that occurs twice in an object: one of those for which the function returns true, or any
+// key in their values.
+func repeated(o *hujson.Object, of func(name string) bool) (key string, twice bool) {
+	seen := make(map[string]bool, len(o.Members))
+	for i, name := range (&Object{object: o}).Names() {
+		if !of(name) {
+			continue
+		}
+		if seen[name] {
+			return name, true
+		}
+		seen[name] = true
+		if key, twice = within(o.Members[i].Value); twice {
+			return key, true
+		}
+	}
+	return "", false
+}
+
+// within returns a key that occurs twice in an object in a value.
+func within(v hujson.Value) (key string, twice bool) {
+	switch inner := v.Value.(type) {
+	case *hujson.Object:
+		return repeated(inner, func(string) bool { return true })
+	case *hujson.Array:
+		for _, e := range inner.Elements {
+			if key, twice = within(e); twice {
+				return key, true
+			}
+		}
+	}
+	return "", false
 }
 
 // Root returns the object of the text.

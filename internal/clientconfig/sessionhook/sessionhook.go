@@ -102,7 +102,7 @@ func command(o *jsonedit.Object, key string) (text string, isOurs bool) {
 
 // Set returns text with the hooks of copse, which run a command line.
 func (h Hooks) Set(text []byte, commandLine string) ([]byte, error) {
-	doc, err := jsonedit.Parse(text)
+	doc, err := jsonedit.Parse(text, "hooks")
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (h Hooks) Remove(text []byte, keep ...string) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return text, nil
 	}
-	doc, err := jsonedit.Parse(text)
+	doc, err := jsonedit.Parse(text, "hooks")
 	if err != nil {
 		return nil, err
 	}

@@ -76,14 +76,18 @@ type entry struct {
 // entries returns the linked worktrees, as many as are looked at, and whether these are all.
 func (r *Reader) entries() (list []entry, all bool, err error) {
 	dir := filepath.Join(r.At.CommonDir, "worktrees")
+	if err := noLink(dir); err != nil {
+		return nil, false, fmt.Errorf("list worktrees: %w", err)
+	}
 	names, err := regular.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, false, fmt.Errorf("list worktrees: %w", err)
 	}
 	for _, e := range names[:min(len(names), maxCheckouts)] {
 		gitDir := filepath.Join(dir, e.Name())
+		linked := cmp.Or(noLink(gitDir), noLink(filepath.Join(gitDir, "gitdir")))
 		text, err := regular.Read(filepath.Join(gitDir, "gitdir"), maxPointer)
-		if regular.Unseen(err) {
+		if err = cmp.Or(linked, err); linked != nil || regular.Unseen(err) {
 			return nil, false, fmt.Errorf("list worktrees: %w; check the permissions of that file, and do not run `git worktree prune`, which would remove the worktree", err)
 		}
 		at := filepath.FromSlash(strings.TrimRight(string(text), " \t\r\n"))
@@ -96,6 +100,29 @@ func (r *Reader) entries() (list []entry, all bool, err error) {
 		list = append(list, entry{gitDir, at})
 	}
 	return list, len(names) <= maxCheckouts, nil
+}
+
+// noLink returns an error if there is a link at path. Git makes none, and one can lead to another repository.
+func noLink(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return nil //nolint:nilerr // what reads the path reports it
+	}
+	return &fs.PathError{Op: "open", Path: path, Err: &regular.NotRegularError{Mode: fs.ModeSymlink}}
+}
+
+// Linked returns the roots of the linked worktrees that git lists in a common directory, also of those
+// that are gone; none without a directory. Where there are very many, or the list cannot be read, it returns some of them.
+func Linked(commonDir string) []string {
+	if commonDir == "" {
+		return nil
+	}
+	entries, _, _ := (&Reader{At: &discovery.Location{CommonDir: commonDir}}).entries()
+	roots := make([]string, len(entries))
+	for i, e := range entries {
+		roots[i] = filepath.Dir(e.dotGit)
+	}
+	return roots
 }
 
 // GitDirs returns git's directories of the linked worktrees. Where there are very many, it returns

@@ -9,13 +9,26 @@ import (
 var ErrNotRepository = errors.New("not in a git repository")
 
 // OutsideError reports a directory that is not in a repository. It is an [ErrNotRepository].
-type OutsideError struct{ Dir string }
-
-func (e *OutsideError) Error() string {
-	return fmt.Sprintf("find git repository from %q: %v", e.Dir, ErrNotRepository)
+type OutsideError struct {
+	Dir string
+	// Unreadable is why the directory cannot be found; nil if it exists.
+	Unreadable error
 }
 
-func (e *OutsideError) Unwrap() error { return ErrNotRepository }
+func (e *OutsideError) Error() string {
+	text := fmt.Sprintf("find git repository from %q: %v", e.Dir, ErrNotRepository)
+	if e.Unreadable != nil {
+		text += ": " + e.Unreadable.Error()
+	}
+	return text
+}
+
+func (e *OutsideError) Unwrap() []error {
+	if e.Unreadable != nil {
+		return []error{ErrNotRepository, e.Unreadable}
+	}
+	return []error{ErrNotRepository}
+}
 
 // UnnamedError reports a directory that looks like a bare repository. Anybody can commit one, with
 // a configuration of their choice, so copse uses it only if the user names it. It is an

@@ -7,6 +7,7 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ func Find(ctx context.Context, start string, opts Options) (*Location, error) {
 	}
 	resolved, err := filepath.EvalSymlinks(start)
 	if err != nil {
-		return nil, fmt.Errorf("find git repository from %q: %w: %w", start, ErrNotRepository, err)
+		return nil, &OutsideError{Dir: start, Unreadable: err}
 	}
 	border := ceiling(resolved, opts.Env.Get("GIT_CEILING_DIRECTORIES"))
 	var damaged error // the first directory that is almost a repository
@@ -121,7 +122,13 @@ type finding struct {
 // probe looks for a .git in exactly one directory.
 func probe(dir string) (finding, error) {
 	dotGit := filepath.Join(dir, ".git")
-	fi, err := os.Stat(dotGit)
+	fi, err := os.Lstat(dotGit)
+	if err == nil && fi.Mode()&fs.ModeSymlink != 0 {
+		if err := elsewhere.Leads(dotGit, dotGit); err != nil {
+			return finding{}, Unreadable(dotGit, err)
+		}
+		fi, err = os.Stat(dotGit)
+	}
 	switch {
 	case regular.Unseen(err):
 		return finding{}, Unreadable(dotGit, err)
@@ -133,7 +140,7 @@ func probe(dir string) (finding, error) {
 		err = checkGitDir(dotGit)
 		switch {
 		case err == nil:
-			real, err := filepath.EvalSymlinks(dotGit)
+			real, err := elsewhere.Resolve(dotGit, dotGit)
 			return finding{gitDir: real, dotGit: dir}, err
 		case regular.Unseen(err), IsSpecial(err):
 			return finding{}, Unreadable(dotGit, err)
@@ -169,7 +176,7 @@ func pointsTo(dir, gitDir string) (bool, error) {
 	return err == nil && found.gitDir == gitDir, nil
 }
 
-// IsSpecial reports whether a file is unreadable because of its type, or leads to another machine.
+// IsSpecial reports whether a file is unreadable because of its type, or leads elsewhere.
 func IsSpecial(err error) bool {
 	_, special := errors.AsType[*regular.NotRegularError](err)
 	_, large := errors.AsType[*regular.TooLargeError](err)
@@ -185,7 +192,7 @@ func Unreadable(path string, err error) error {
 	if away, ok := errors.AsType[*elsewhere.Error](err); ok {
 		return &BrokenError{
 			Path: path, Problem: away.Error(),
-			Remedy: "correct the path in it, or start copse in a directory on that machine",
+			Remedy: away.Remedy(),
 		}
 	}
 	if IsSpecial(err) {
@@ -221,8 +228,9 @@ func checkGitDir(dir string) error {
 	}
 	for _, name := range []string{"objects", "refs"} {
 		// The dot asks for a directory that may be searched.
-		if _, err := os.Stat(filepath.Join(common, name) + string(filepath.Separator) + "."); err != nil {
-			return err
+		path := filepath.Join(common, name)
+		if _, err := os.Stat(path + string(filepath.Separator) + "."); err != nil {
+			return cmp.Or(elsewhere.Link(path), err)
 		}
 	}
 	if fi.Mode()&fs.ModeSymlink != 0 {

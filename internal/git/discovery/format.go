@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -35,7 +36,7 @@ func readFormat(cfg gitconfig.Config, path string) (Format, error) {
 	}
 	version, _ := cfg.Value("core.repositoryformatversion")
 	if !slices.Contains([]string{"", "0", "1"}, version) {
-		return f, unsupported("format version " + version)
+		return f, unsupported(fmt.Sprintf("format version %q", version))
 	}
 	for _, e := range cfg {
 		name, ok := strings.CutPrefix(e.Key, "extensions.")
@@ -50,7 +51,7 @@ func readFormat(cfg gitconfig.Config, path string) (Format, error) {
 				Remedy: "set core.repositoryformatversion in it to 1 if git created the file",
 			}
 		case version == "1" && !later && !slices.Contains(extensions0, name):
-			return f, unsupported("the extension " + name)
+			return f, unsupported(fmt.Sprintf("the extension %q", name))
 		}
 		switch name {
 		case "worktreeconfig":

@@ -2,20 +2,18 @@ package discovery
 
 import (
 	"errors"
-	"io/fs"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/git/gitlink"
-
-	"github.com/copse-dev/copse/internal/git/elsewhere"
 	"github.com/copse-dev/copse/internal/regular"
 )
 
 // followGitfile returns the target directory of the .git file at path.
 func followGitfile(path string) (string, error) {
-	text, err := regular.Read(path, gitlink.MaxFile)
+	text, err := regular.Read(path, gitlink.MaxGitFile)
 	if err != nil {
 		return "", Unreadable(path, err)
 	}
@@ -26,11 +24,8 @@ func followGitfile(path string) (string, error) {
 			Remedy: "restore it or, if it is not git's, rename it",
 		}
 	}
+	gitDir, err := gitlink.Follow(path, filepath.Dir(path), target, path)
 	target = gitlink.From(filepath.Dir(path), target)
-	if err := elsewhere.Check(path, target, path); err != nil {
-		return "", Unreadable(path, err)
-	}
-	gitDir, err := filepath.EvalSymlinks(target)
 	if err == nil {
 		err = checkGitDir(gitDir)
 	}
@@ -59,7 +54,7 @@ func deadEnd(path, target string, err error) error {
 		return Unreadable(target, err)
 	}
 	broken := &BrokenError{
-		Path: path, Problem: "points to " + target + ", which has no git repository", Err: err,
+		Path: path, Problem: fmt.Sprintf("points to %q, which has no git repository", target), Err: err,
 		Remedy: "correct the path in it, or clone the repository again",
 	}
 	worktrees, name := filepath.Split(target)
@@ -76,23 +71,11 @@ func deadEnd(path, target string, err error) error {
 }
 
 // SubmoduleDir returns the target of the .git in a submodule at dir, sound or not; "" if it leads
-// nowhere. It is an error if that is on another machine.
+// nowhere. It is an error if that is on another machine, or depends on the process.
 func SubmoduleDir(dir string) (string, error) {
-	path := filepath.Join(dir, ".git")
-	text, err := regular.Read(path, gitlink.MaxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil // to resolve it would look at every directory above, and there are thousands of submodules
+	gitDir, err := gitlink.GitDir(dir)
+	if err != nil {
+		return "", Unreadable(filepath.Join(dir, ".git"), err)
 	}
-	if err == nil {
-		target, ok := gitlink.Parse(string(text))
-		if !ok {
-			return "", nil
-		}
-		if err := elsewhere.Check(path, gitlink.From(dir, target), dir); err != nil {
-			return "", Unreadable(path, err)
-		}
-		path = gitlink.From(dir, target)
-	}
-	path, _ = filepath.EvalSymlinks(path) // "" if it leads nowhere
-	return path, nil
+	return gitDir, nil
 }

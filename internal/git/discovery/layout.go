@@ -132,16 +132,45 @@ func (l *Location) Sources() gitconfig.Sources {
 	}
 }
 
-// Expand returns the file for a path in the configuration, as git expands it.
-func (l *Location) Expand(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		return HomeDir(l.env) + "/" + rest
+// PatternFiles returns the files of patterns that a configuration names. config is the file that an error is
+// about.
+func (l *Location) PatternFiles(config string, cfg gitconfig.Config) (files []string, err error) {
+	for _, e := range cfg {
+		if e.Key != "core.excludesfile" && e.Key != "core.attributesfile" {
+			continue
+		}
+		for _, value := range []string{e.Value, e.Older} {
+			path, ok := l.expand(value)
+			if !ok {
+				err = &BrokenError{
+					Path: config, Problem: fmt.Sprintf("sets %s to %q, a path that only git can complete", e.Key, value),
+					Remedy: "write that path in full",
+				}
+			}
+			if value != "" {
+				files = append(files, path)
+			}
+		}
 	}
-	return gitlink.From(l.Root, path)
+	return files, err
+}
+
+// expand returns the file for a path in the configuration, as git expands it; ok is false if only git can.
+func (l *Location) expand(path string) (file string, ok bool) {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		return HomeDir(l.env) + "/" + rest, true
+	}
+	if strings.HasPrefix(path, "~") || strings.HasPrefix(path, "%(") || strings.HasPrefix(path, ":(") {
+		return "", false
+	}
+	return gitlink.From(cmp.Or(l.Root, l.CommandDir), path), true
 }
 
 // readConfig reads one file of the repository, which may not exist.
 func readConfig(path string) (gitconfig.Config, error) {
+	if err := elsewhere.Link(path); err != nil {
+		return nil, Unreadable(path, err)
+	}
 	text, err := gitconfig.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -158,6 +187,9 @@ func readConfig(path string) (gitconfig.Config, error) {
 
 // BadConfig returns the error for a file of configuration.
 func BadConfig(path string, err error) error {
+	if _, away := errors.AsType[*elsewhere.Error](err); away {
+		return Unreadable(path, err)
+	}
 	return &BrokenError{Path: path, Problem: "cannot be parsed", Err: err, Remedy: "correct it"}
 }
 
@@ -179,10 +211,9 @@ func readSettings(cfg gitconfig.Config, gitDir, from string) (settings, error) {
 		return w, nil
 	}
 	named := gitlink.From(gitDir, w.path)
-	if err := elsewhere.Check(config, named, gitDir, from); err != nil {
+	if w.path, err = gitlink.Follow(config, gitDir, w.path, gitDir, from); IsSpecial(err) {
 		return w, Unreadable(config, err)
-	}
-	if w.path, err = filepath.EvalSymlinks(named); regular.Unseen(err) {
+	} else if regular.Unseen(err) {
 		return w, Unreadable(named, err)
 	} else if err != nil {
 		return w, &BrokenError{
@@ -292,16 +323,19 @@ func sameFile(a, b string) bool {
 // repository is gitDir, as reached from a directory.
 func linkedRoot(gitDir, from string) (string, error) {
 	path := filepath.Join(gitDir, "gitdir")
+	if err := elsewhere.Link(path); err != nil {
+		return "", Unreadable(path, err)
+	}
 	text, err := regular.Read(path, gitlink.MaxFile)
 	if err != nil {
 		return "", Unreadable(path, err)
 	}
 	const remedy = "if it was moved, run `git worktree repair` in it; if it was deleted, run `git worktree prune`"
-	dotGit := gitlink.From(gitDir, strings.TrimRight(string(text), "\r\n"))
-	if err := elsewhere.Check(path, dotGit, gitDir, from); err != nil {
+	dotGit := gitlink.From(gitDir, gitlink.Path(string(text)))
+	root, err := gitlink.Follow(path, gitDir, filepath.Dir(dotGit), gitDir, from)
+	if IsSpecial(err) {
 		return "", Unreadable(path, err)
 	}
-	root, err := filepath.EvalSymlinks(filepath.Dir(dotGit))
 	if regular.Unseen(err) {
 		return "", Unreadable(filepath.Dir(dotGit), err)
 	}

@@ -23,7 +23,11 @@ func TestLeadsElsewhere(t *testing.T) {
 		{`C:\work\.git`, `C:\work`, false},
 		{`D:/other`, `C:\work`, false},
 		{`..\x`, `C:\work`, false},
-		{`\rooted`, `C:\work`, false},
+		{`\rooted`, `C:\work`, true},
+		{`/rooted`, `C:\work`, true},
+		{`C:x`, `C:\work`, true},
+		{`c:`, `C:\work`, true},
+		{`C:/x`, `C:\work`, false},
 		{`C:\work\..\\evil\s`, `C:\work`, false},
 		{"", "", false},
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/git/elsewhere"
+	"github.com/copse-dev/copse/internal/git/gitlink"
 )
 
 // maxDepth is git's limit on files that include files.
@@ -63,17 +64,20 @@ func (l *loader) included(e Entry, from string) (string, error) {
 			return "", nil
 		}
 	}
-	if err == nil && l.foreign {
-		err = elsewhere.Check(from, filepath.FromSlash(path), l.CommonDir, l.GitDir, l.Home)
-	}
-	if err != nil || filepath.IsAbs(path) {
-		return path, err
+	if err != nil {
+		return "", err
 	}
 	if from == "" {
-		return "", fmt.Errorf("read git configuration from the environment: included path %q is not absolute", e.Value)
+		if !filepath.IsAbs(path) {
+			return "", fmt.Errorf("read git configuration from the environment: included path %q is not absolute", e.Value)
+		}
+		return path, nil
 	}
-	// Not cleaned: behind a symbolic link, ".." leads elsewhere than it looks.
-	return dirOf(from) + string(filepath.Separator) + filepath.FromSlash(path), nil
+	path = gitlink.From(dirOf(from), path)
+	if l.foreign {
+		err = errors.Join(elsewhere.Check(from, path, l.CommonDir, l.GitDir, l.Home), elsewhere.Leads(from, path))
+	}
+	return path, err
 }
 
 // dirOf returns everything before the last separator of a path, as it is.

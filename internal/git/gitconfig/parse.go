@@ -68,8 +68,9 @@ func Parse(text []byte) (Config, error) {
 type parser struct {
 	rest     []byte
 	line     int
-	lastLine int  // the line of the last byte from next
-	ended    bool // next gave the newline at the end of the text
+	lastLine int    // the line of the last byte from next
+	ended    bool   // next gave the newline at the end of the text
+	out      []byte // the value that is read; it is reused, as a configuration can have thousands
 }
 
 // next returns the next byte, with CR LF as one newline and a newline at the end of the text.
@@ -169,47 +170,47 @@ func (p *parser) variable(stem string, first byte) (e Entry, ok bool) {
 // comments, and blanks around the value. older is the value in older releases of git, if it differs.
 func (p *parser) value() (value, older string, ok bool) {
 	var (
-		out   []byte
 		keep  int   // out without the blanks at its end
 		tabs  []int // the positions of blanks other than spaces in out
 		quote bool
 	)
+	p.out = p.out[:0]
 	for {
 		c := p.next()
 		switch {
 		case c == '\n':
-			return string(out[:keep]), spaced(out[:keep], tabs), !quote
+			return string(p.out[:keep]), spaced(p.out[:keep], tabs), !quote
 		case isSpace(c) && !quote:
-			if len(out) > 0 {
+			if len(p.out) > 0 {
 				if c != ' ' {
-					tabs = append(tabs, len(out))
+					tabs = append(tabs, len(p.out))
 				}
-				out = append(out, c)
+				p.out = append(p.out, c)
 			}
 			continue
 		case (c == '#' || c == ';') && !quote:
 			p.skipLine()
-			return string(out[:keep]), spaced(out[:keep], tabs), true
+			return string(p.out[:keep]), spaced(p.out[:keep], tabs), true
 		case c == '"':
 			quote = !quote
 		case c == '\\':
 			switch c = p.next(); c {
 			case '\n':
 			case 't':
-				out = append(out, '\t')
+				p.out = append(p.out, '\t')
 			case 'b':
-				out = append(out, '\b')
+				p.out = append(p.out, '\b')
 			case 'n':
-				out = append(out, '\n')
+				p.out = append(p.out, '\n')
 			case '\\', '"':
-				out = append(out, c)
+				p.out = append(p.out, c)
 			default:
 				return "", "", false
 			}
 		default:
-			out = append(out, c)
+			p.out = append(p.out, c)
 		}
-		keep = len(out)
+		keep = len(p.out)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/copse-dev/copse/internal/git/elsewhere"
 	"github.com/copse-dev/copse/internal/regular"
 )
 
@@ -189,6 +190,11 @@ func (l *loader) file(path string, skipForbidden bool) error {
 	}
 	if l.files++; l.files > maxFiles {
 		return fmt.Errorf("read git configuration %q: more than %d files are included", path, maxFiles)
+	}
+	if l.foreign {
+		if err := elsewhere.Link(path); err != nil {
+			return err
+		}
 	}
 	text, err := Read(path)
 	switch {

@@ -33,6 +33,32 @@ func TestLargePatternsBelow(t *testing.T) {
 	}
 }
 
+// A file that never ends counts more than patterns, with which git may finish.
+func TestPatternsBeforeLargeFile(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	sparse(t, filepath.Join(root, "b", ".gitignore"), 16<<20+1)
+	layout := hazard.Layout{GitDir: filepath.Join(root, ".git"), CommonDir: filepath.Join(root, ".git"), Root: root}
+	for _, dir := range []string{root, filepath.Join(root, "a"), filepath.Join(root, ".git", "info")} {
+		sparse(t, filepath.Join(dir, "x"), 0)
+		for _, name := range []string{".gitignore", "exclude"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.Repeat("**/", 100)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := hazard.Search(t.Context(), layout)
+		if _, ok := errors.AsType[*regular.TooLargeError](err); !ok {
+			t.Errorf("patterns in %s: %v", dir, err)
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(root, "b")); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := errors.AsType[*hazard.ContentError](hazard.Search(t.Context(), layout)); !ok {
+		t.Error("patterns alone are no error")
+	}
+}
+
 // Git reads the lines of a reflog as a whole, and one can have any length.
 func TestLargeLogs(t *testing.T) {
 	t.Parallel()

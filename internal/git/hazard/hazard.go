@@ -23,6 +23,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/git/elsewhere"
+	"github.com/copse-dev/copse/internal/git/gitlink"
 	"github.com/copse-dev/copse/internal/regular"
 )
 
@@ -72,9 +73,13 @@ var (
 	}
 	// linkable are files that people replace with links, and of which git shows no content.
 	linkable = []string{
-		"config", "config.worktree", "index",
+		"config", "config.worktree",
 		"info/attributes", "info/exclude", "info/sparse-checkout",
 	}
+	// private are directories of which git shows names.
+	private = []string{"rebase-merge", "rebase-apply", "sequencer"}
+	// passed are the directories on the way to files of git.
+	passed       = []string{"info", "objects", "objects/info", "objects/info/commit-graphs", "objects/pack", "reftable", "worktrees"}
 	worktreeDirs = []file{{"refs", small}, {"rebase-merge", small}, {"rebase-apply", small}, {"sequencer", small}, {"logs", large}}
 	commonDirs   = []file{{"refs", small}, {"remotes", small}, {"branches", small}, {"logs", large}}
 	rootFiles    = []string{".gitattributes", ".gitignore", ".gitmodules", ".mailmap"}
@@ -133,6 +138,9 @@ func (c *Checker) Check(l Layout) error {
 		if err := elsewhere.Check(filepath.Join(l.CommonDir, "config"), path, l.from()...); err != nil {
 			return err
 		}
+		if err := elsewhere.Leads(filepath.Join(l.CommonDir, "config"), path); err != nil {
+			return err
+		}
 		if err := look(path, medium); err != nil {
 			return err
 		}
@@ -142,6 +150,11 @@ func (c *Checker) Check(l Layout) error {
 
 // dir checks one of git's directories. The limit of a directory in it is that of each file there.
 func (c *Checker) dir(path string, files, dirs []file) error {
+	for _, name := range passed {
+		if err := elsewhere.Link(filepath.Join(path, name)); err != nil {
+			return err
+		}
+	}
 	for _, f := range files {
 		check := c.own
 		if slices.Contains(linkable, f.name) {
@@ -153,6 +166,11 @@ func (c *Checker) dir(path string, files, dirs []file) error {
 	}
 	for _, d := range dirs {
 		left := maxEntries
+		if slices.Contains(private, d.name) {
+			if err := c.own(filepath.Join(path, d.name), d.limit); err != nil {
+				return err
+			}
+		}
 		if err := c.tree(filepath.Join(path, d.name), d.limit, 0, &left); err != nil {
 			return err
 		}
@@ -163,6 +181,9 @@ func (c *Checker) dir(path string, files, dirs []file) error {
 // tables checks the tables of refs that one of git's directories lists.
 func (c *Checker) tables(path string) error {
 	dir := filepath.Join(path, "reftable")
+	if err := elsewhere.Link(filepath.Join(dir, "tables.list")); err != nil {
+		return err
+	}
 	text, err := regular.Read(filepath.Join(dir, "tables.list"), small)
 	if err != nil {
 		return special(err)
@@ -179,19 +200,33 @@ func (c *Checker) tables(path string) error {
 // where git looks for all of them.
 func (c *Checker) worktrees(l Layout) error {
 	path := filepath.Join(l.CommonDir, "worktrees")
+	if err := c.own(path, small); err != nil {
+		return err
+	}
 	entries, err := regular.ReadDir(path)
 	if err != nil {
 		return nil //nolint:nilerr // there are none, or git reports the problem
 	}
 	for _, e := range entries {
 		dir := filepath.Join(path, e.Name())
+		if e.Type()&fs.ModeSymlink != 0 {
+			if err := c.own(dir, small); err != nil {
+				return err
+			}
+		}
 		if err := pointer(filepath.Join(dir, "gitdir"), l.from()); err != nil {
+			return err
+		}
+		if err := c.own(filepath.Join(dir, "gitdir"), small); err != nil {
 			return err
 		}
 		if dir == l.GitDir {
 			continue
 		}
-		for _, f := range []file{{"HEAD", small}, {"commondir", small}, {"gitdir", small}, {"locked", small}, {"config.worktree", small}, {"logs/HEAD", large}} {
+		if err := elsewhere.Link(filepath.Join(dir, "logs")); err != nil {
+			return err
+		}
+		for _, f := range []file{{"HEAD", small}, {"commondir", small}, {"locked", small}, {"config.worktree", small}, {"logs/HEAD", large}} {
 			if err := c.own(filepath.Join(dir, f.name), f.limit); err != nil {
 				return err
 			}
@@ -202,16 +237,26 @@ func (c *Checker) worktrees(l Layout) error {
 
 // pointer checks that a file with a path leads nowhere else.
 func pointer(file string, from []string) error {
+	if err := elsewhere.Link(file); err != nil {
+		return err
+	}
 	text, err := regular.Read(file, small)
 	if err != nil {
 		return special(err)
 	}
-	return elsewhere.Check(file, strings.TrimRight(string(text), "\r\n"), from...)
+	target := gitlink.From(filepath.Dir(file), gitlink.Path(string(text)))
+	if err := elsewhere.Check(file, target, from...); err != nil {
+		return err
+	}
+	return elsewhere.Leads(file, target)
 }
 
 // tree checks the files of a directory and its subdirectories, each of which has at most limit bytes.
 func (c *Checker) tree(path string, limit int64, depth int, left *int) error {
-	info, err := os.Stat(path)
+	info, err := stat(path)
+	if _, away := errors.AsType[*elsewhere.Error](err); away {
+		return err
+	}
 	if err != nil || !info.IsDir() {
 		return nil //nolint:nilerr // there is none, or git reports the problem
 	}
@@ -274,8 +319,8 @@ func (c *Checker) list(path string, limit int64, left *int) (below []string, err
 
 // alternates checks the lists of other object directories, which name each other.
 func alternates(objects string, depth int) error {
-	const maxNesting, maxPaths = 5, 100                        // the first is git's
-	listed := objects + filepath.FromSlash("/info/alternates") // not cleaned: git follows links first
+	const maxNesting, maxPaths = 5, 100 // the first is git's
+	listed := filepath.Join(objects, "info", "alternates")
 	text, err := regular.Read(listed, small)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -294,10 +339,14 @@ func alternates(objects string, depth int) error {
 		if path[0] == '"' {
 			return &fs.PathError{Op: "read", Path: listed, Err: &ContentError{"has a path in quotation marks", "write the path without quotation marks"}}
 		}
-		if !filepath.IsAbs(path) {
-			path = objects + string(filepath.Separator) + path
+		if strings.Contains(path, "\x00") {
+			return &fs.PathError{Op: "read", Path: listed, Err: &ContentError{"has a NUL, at which git ends the path", "remove it"}}
 		}
+		path = borrowedFrom(objects, path)
 		if err := elsewhere.Check(listed, path, objects); err != nil {
+			return err
+		}
+		if err := elsewhere.Leads(listed, filepath.Join(path, "info", "alternates")); err != nil {
 			return err
 		}
 		if err := alternates(path, depth+1); err != nil {
@@ -307,18 +356,25 @@ func alternates(objects string, depth int) error {
 	return nil
 }
 
+// borrowedFrom returns the object directory that the alternates of another one name. Git resolves the links in the
+// directory that has the list, and then cleans the path.
+func borrowedFrom(objects, path string) string {
+	if real, err := elsewhere.Resolve(objects, objects); err == nil {
+		objects = real
+	}
+	return filepath.Clean(gitlink.From(objects, path))
+}
+
 // borrowed returns the object directories that one borrows from.
 func borrowed(objects string, depth int) []string {
 	const maxPaths = 100
-	text, err := regular.Read(objects+filepath.FromSlash("/info/alternates"), small)
+	text, err := regular.Read(filepath.Join(objects, "info", "alternates"), small)
 	if err != nil || depth > 5 {
 		return nil
 	}
 	var found []string
 	for _, place := range lines(text) {
-		if !filepath.IsAbs(place) {
-			place = objects + string(filepath.Separator) + place
-		}
+		place = borrowedFrom(objects, place)
 		if elsewhere.Check(objects, place, objects) != nil {
 			continue
 		}
@@ -347,11 +403,26 @@ func lines(text []byte) []string {
 // look returns the problem of the file at path, nil if there is none. Directories are harmless
 // instead of a file, and so is the null device.
 func look(path string, limit int64) error {
-	info, err := os.Stat(path)
+	info, err := stat(path)
+	if _, away := errors.AsType[*elsewhere.Error](err); away {
+		return err
+	}
 	if err != nil {
 		return nil //nolint:nilerr // git reports the problem
 	}
 	return judge(path, info, limit)
+}
+
+// stat returns os.Stat, or the error of a link that leads elsewhere.
+func stat(path string) (fs.FileInfo, error) {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return info, err
+	}
+	if err := elsewhere.Leads(path, path); err != nil {
+		return nil, err
+	}
+	return os.Stat(path)
 }
 
 func judge(path string, info fs.FileInfo, limit int64) error {
@@ -372,8 +443,11 @@ func judge(path string, info fs.FileInfo, limit int64) error {
 	return nil
 }
 
-// own is look for a file that only git writes. Git quotes such a file in its messages and lists, so
-// a link would reveal the content of another file.
+// shared is a file that git-new-workdir links to that of another repository.
+const shared = "packed-refs"
+
+// own is look for what only git writes. Git quotes such a file in its messages and lists, so a link would
+// reveal the content of another file.
 func (c *Checker) own(path string, limit int64) error {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -382,12 +456,11 @@ func (c *Checker) own(path string, limit int64) error {
 	if info.Mode()&fs.ModeSymlink == 0 {
 		return judge(path, info, limit)
 	}
-	if err := c.inside(path); err != nil {
-		// git-new-workdir links to the file of the same name in another repository.
-		target, _ := filepath.EvalSymlinks(path)
-		if filepath.Base(target) != filepath.Base(path) {
-			return err
-		}
+	if err := elsewhere.Leads(path, path); err != nil {
+		return err
+	}
+	if target, away := c.leaves(path); away && (filepath.Base(path) != shared || filepath.Base(target) != shared) {
+		return &fs.PathError{Op: "open", Path: path, Err: &regular.NotRegularError{Mode: fs.ModeSymlink}}
 	}
 	return look(path, limit)
 }
@@ -402,26 +475,30 @@ func (c *Checker) link(path string) error {
 
 // inside returns an error if the link at path leads to a file outside git's directories.
 func (c *Checker) inside(path string) error {
-	target, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return nil //nolint:nilerr // it leads nowhere
-	}
-	for _, dir := range c.dirs {
-		if real, err := filepath.EvalSymlinks(dir); err == nil && strings.HasPrefix(target, real+string(filepath.Separator)) {
-			return nil
-		}
-	}
-	if info, err := os.Stat(target); err != nil || !info.Mode().IsRegular() {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil //nolint:nilerr // look reports it
+	}
+	if _, away := c.leaves(path); !away {
+		return nil
 	}
 	return &fs.PathError{Op: "open", Path: path, Err: &regular.NotRegularError{Mode: fs.ModeSymlink}}
 }
 
-// special returns err if it is about the type of a file.
+// leaves returns the target of the link at path, and whether that is outside git's directories.
+func (c *Checker) leaves(path string) (target string, away bool) {
+	target, err := filepath.EvalSymlinks(path)
+	return target, err == nil && !slices.ContainsFunc(c.dirs, func(dir string) bool {
+		real, err := filepath.EvalSymlinks(dir)
+		return err == nil && strings.HasPrefix(target, real+string(filepath.Separator))
+	})
+}
+
+// special returns err if it is about the type of a file, or a path that leads elsewhere.
 func special(err error) error {
 	_, odd := errors.AsType[*regular.NotRegularError](err)
 	_, big := errors.AsType[*regular.TooLargeError](err)
-	if odd || big {
+	_, away := errors.AsType[*elsewhere.Error](err)
+	if odd || big || away {
 		return err
 	}
 	return nil

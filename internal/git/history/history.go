@@ -1,12 +1,12 @@
 // Package history reports how the branches of a repository grew: their own commits ([Unmerged]),
-// the distance between two of them ([Distance]), and their reflogs ([ReadLog]).
+// the distance between two of them ([Distance]), whether one has the changes of another ([Contained]),
+// and their reflogs ([Logs]).
 package history
 
 import (
 	"bytes"
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/git/program"
@@ -92,54 +92,6 @@ func Outside(ctx context.Context, git program.Git, commits, roots []string) (map
 		outside[strings.TrimSuffix(line, "\n")] = true
 	}
 	return outside, nil
-}
-
-// maxSquashed is the number of commits of a trunk to search for a squash merge.
-const maxSquashed = 500
-
-// Squashed reports whether one of the newest commits of trunk contains the changes of the whole
-// branch, as a squash merge does.
-func Squashed(ctx context.Context, git program.Git, branch, trunk string) (bool, error) {
-	base, err := git.Run(ctx, "merge-base", prefix+branch, prefix+trunk)
-	if err != nil {
-		return false, fmt.Errorf("find where %q left %q: %w", branch, trunk, err)
-	}
-	from := strings.TrimSpace(string(base))
-	same := []string{"--no-color", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"}
-	whole, err := git.Run(ctx, append(append([]string{"diff"}, same...), from, prefix+branch, "--")...)
-	if err != nil || len(whole) == 0 {
-		return false, err
-	}
-	wanted, err := patchIDs(ctx, git, whole)
-	if err != nil || len(wanted) != 1 {
-		return false, err
-	}
-	commits, err := git.Run(ctx, append(append([]string{"log", "-p", "--no-merges", "--format=commit %H", "--max-count=" + strconv.Itoa(maxSquashed)}, same...),
-		from+".."+prefix+trunk, "--")...)
-	if err != nil {
-		return false, err
-	}
-	made, err := patchIDs(ctx, git, commits)
-	for id := range made {
-		if wanted[id] {
-			return true, nil
-		}
-	}
-	return false, err
-}
-
-// patchIDs returns git's patch ID of each patch, which does not depend on line numbers.
-func patchIDs(ctx context.Context, git program.Git, patches []byte) (map[string]bool, error) {
-	out, err := git.Feed(ctx, patches, "patch-id", "--stable")
-	if err != nil {
-		return nil, fmt.Errorf("compare patches: %w", err)
-	}
-	ids := make(map[string]bool)
-	for line := range strings.Lines(string(out)) {
-		id, _, _ := strings.Cut(line, " ")
-		ids[id] = true
-	}
-	return ids, nil
 }
 
 // Tip returns the commit at the tip of a branch.

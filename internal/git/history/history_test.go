@@ -87,6 +87,8 @@ func TestLogs(t *testing.T) {
 			mine := strings.TrimSpace(g.Run(dir, "rev-parse", "HEAD"))
 			g.Run(dir, "rebase", "-q", "--keep-empty", "by-head")
 			moved := strings.TrimSpace(g.Run(dir, "rev-parse", "HEAD"))
+			g.Run(dir, "checkout", "-q", "-b", "empty", "main")
+			g.Run(dir, "rebase", "-q", "by-head")
 			repo, err := git.Discover(t.Context(), dir, git.Options{Env: g.Env})
 			if err != nil {
 				t.Fatal(err)
@@ -100,6 +102,7 @@ func TestLogs(t *testing.T) {
 				"by/name":   {Commit: base, From: "main", Held: map[string]bool{base: false}, Tips: []string{base}},
 				"new":       {Commit: base, From: "main", Held: map[string]bool{base: false}, Names: []string{"old"}, Tips: []string{base, base}},
 				"rebased":   {Commit: base, From: "main", Onto: []string{tip}, Held: map[string]bool{base: false, mine: true, moved: true}, Tips: []string{base, mine, moved}},
+				"empty":     {Commit: base, From: "main", Onto: []string{tip}, Held: map[string]bool{base: false, tip: false}, Tips: []string{base, tip}},
 				"forgotten": {Held: map[string]bool{}},
 				"gone":      {Held: map[string]bool{}},
 			} {

@@ -2,6 +2,7 @@ package history
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ type Log struct {
 	// Onto are the commits onto which the branch was rebased, the newest first.
 	Onto []string
 	// Held are the commits that the branch had as its tip. The value is true for commits that were
-	// made on it, and false for commits to which it was moved.
+	// made on it, and false for commits to which it was moved, as by a rebase without own commits.
 	Held map[string]bool
 	// Tips are the commits of all entries, the oldest first.
 	Tips []string
@@ -123,16 +124,18 @@ func fileLog(commonDir, branch string, left *int64) Log {
 	for first := true; lines.Scan(); first = false {
 		*left -= int64(len(lines.Bytes()) + 1)
 		// "<old> <new> <who> <time> <zone>\t<why>"; a new branch has no old commit.
-		head, why, _ := strings.Cut(lines.Text(), "\t")
-		fields := strings.SplitN(head, " ", 3)
-		if len(fields) != 3 || strings.Trim(fields[1], "0123456789abcdef") != "" {
+		head, why, _ := bytes.Cut(lines.Bytes(), []byte("\t"))
+		old, rest, _ := bytes.Cut(head, []byte(" "))
+		commit, _, ok := bytes.Cut(rest, []byte(" "))
+		if !ok || len(bytes.Trim(commit, "0123456789abcdef")) > 0 {
 			log.Damaged = true
 			continue
 		}
-		if first && strings.Trim(fields[0], "0") == "" {
-			log.begin(fields[1], why)
+		tip, reason := string(commit), string(why) // the rest of the line is not kept
+		if first && len(bytes.Trim(old, "0")) == 0 {
+			log.begin(tip, reason)
 		}
-		log.add(fields[1], why)
+		log.add(tip, reason)
 	}
 	log.Damaged = log.Damaged || lines.Err() != nil
 	log.end()
@@ -149,14 +152,15 @@ func (log *Log) begin(commit, why string) {
 
 // add notes an entry. Call it for the oldest first, and end after the newest.
 func (log *Log) add(commit, why string) {
-	if onto, ok := rebased(why); ok {
+	onto, ok := rebased(why)
+	if ok {
 		log.Onto = append(log.Onto, onto)
 	}
 	if was, ok := renamed(why); ok {
 		log.Names = append(log.Names, was)
 	}
 	log.Tips = append(log.Tips, commit)
-	log.Held[commit] = log.Held[commit] || made(why)
+	log.Held[commit] = log.Held[commit] || made(why) && onto != commit
 }
 
 // end puts the newest entries first.
@@ -187,10 +191,39 @@ func renamed(why string) (was string, ok bool) {
 
 // made reports whether an entry records a commit on the branch.
 func made(why string) bool {
-	for _, kind := range []string{"commit", "rebase", "cherry-pick", "revert", "am", "pull --rebase"} {
+	if strings.HasSuffix(why, ": Fast-forward") {
+		return false
+	}
+	for _, kind := range []string{"commit", "rebase", "cherry-pick", "revert", "am", "pull --rebase", "merge "} {
 		if strings.HasPrefix(why, kind) {
 			return true
 		}
 	}
-	return strings.HasPrefix(why, "merge ") && !strings.HasSuffix(why, ": Fast-forward")
+	return false
+}
+
+// Holder returns the one branch besides name that had a commit as its tip, "" if there are several.
+// branches are those whose logs have the commit. A branch on which the commit was made takes
+// precedence over branches that were moved to it. A branch that began at the commit, as name may
+// have, has not made it, except for the local branch of a remote's branch.
+func Holder(name, commit string, branches []string, log func(branch string) Log) string {
+	var makers, movers []string
+	for _, other := range branches {
+		l := log(other)
+		made, held := l.Held[commit]
+		switch began := l.Commit == commit; {
+		case other == name || !held:
+		case began && strings.HasSuffix(l.From, "/"+other), !began && made:
+			makers = append(makers, other)
+		case !began:
+			movers = append(movers, other)
+		}
+	}
+	switch {
+	case len(makers) == 1:
+		return makers[0]
+	case len(makers) == 0 && len(movers) == 1:
+		return movers[0]
+	}
+	return ""
 }

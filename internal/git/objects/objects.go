@@ -1,6 +1,7 @@
 // Package objects reads many objects of a repository with one process of git.
 //
-// [Describe] returns the type and the size of objects, and [Read] also returns their contents. An
+// [Describe] returns the type and the size of objects, [Read] also returns their contents, and
+// [ReadUpTo] those of small ones: others decide how large their objects are. An
 // object that the repository does not have, under whatever name, is an answer and not an error.
 // [Entries] reads the list of a tree.
 package objects
@@ -24,7 +25,7 @@ type Object struct {
 	Hash string
 	Kind string // "blob", "tree", "commit", or "tag"; "" if there is no such object
 	Size int
-	Data []byte // the content, from Read only
+	Data []byte // the content, from Read and ReadUpTo only
 }
 
 // Describe returns the objects with these names, in their order, without their contents.
@@ -35,6 +36,31 @@ func Describe(ctx context.Context, git Feed, names ...string) ([]Object, error) 
 // Read returns the objects with these names, in their order. The caller limits the output of git.
 func Read(ctx context.Context, git Feed, names ...string) ([]Object, error) {
 	return ask(ctx, git, "--batch", names)
+}
+
+// ReadUpTo returns the objects with these names, in their order, and the contents of those that have at
+// most a number of bytes. git reports the sizes first, so a larger object is not read. The caller
+// limits the output of git.
+func ReadUpTo(ctx context.Context, git Feed, most int, names ...string) ([]Object, error) {
+	described, err := Describe(ctx, git, names...)
+	if err != nil {
+		return nil, err
+	}
+	var wanted []string
+	var index []int
+	for i, o := range described {
+		if o.Kind != "" && o.Size <= most {
+			wanted, index = append(wanted, o.Hash), append(index, i)
+		}
+	}
+	found, err := Read(ctx, git, wanted...)
+	if err != nil {
+		return nil, err
+	}
+	for i, o := range found {
+		described[index[i]] = o
+	}
+	return described, nil
 }
 
 func ask(ctx context.Context, git Feed, how string, names []string) ([]Object, error) {

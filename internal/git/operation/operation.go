@@ -11,10 +11,10 @@ package operation
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -288,14 +288,19 @@ func (d directory) path(name string) string {
 	return filepath.Join(string(d), filepath.FromSlash(name))
 }
 
+// has reports whether there is a file or a directory. Git writes no links, and a link leads to what is not
+// git's.
 func (d directory) has(name string) bool {
-	_, err := os.Lstat(d.path(name))
-	return !errors.Is(err, fs.ErrNotExist) && err == nil
+	if dir := path.Dir(name); dir != "." && !d.has(dir) {
+		return false
+	}
+	info, err := os.Lstat(d.path(name))
+	return err == nil && info.Mode()&fs.ModeSymlink == 0
 }
 
 func (d directory) text(name string) string {
-	if info, err := os.Lstat(d.path(name)); err != nil || !info.Mode().IsRegular() {
-		return "" // git writes no links, and a link leads to a file that is not git's
+	if !d.has(name) {
+		return ""
 	}
 	text, err := regular.Read(d.path(name), maxSmall)
 	if err != nil {

@@ -25,7 +25,8 @@ import (
 // The home directory and the directories of the system's programs belong to the user, and a directory
 // that contains one of them is not a project.
 func Without(env xec.Env, dirs ...string) xec.Env {
-	p := projects{users: usersOwn(env), seen: map[string]bool{}}
+	p := projects{links: links{}, begun: map[string]bool{}, seen: map[string]bool{}}
+	p.users = p.usersOwn(env)
 	for i, dir := range dirs {
 		if dir != "" {
 			dir = filepath.Clean(dir)
@@ -38,28 +39,30 @@ func Without(env xec.Env, dirs ...string) xec.Env {
 		if entry = filepath.Clean(entry); !filepath.IsAbs(entry) || slices.Contains(p.users, entry) {
 			return false
 		}
-		target := real(entry)
+		target := p.real(entry)
 		return p.contain(target) || target != entry && p.contain(entry)
 	})
 }
 
 // projects are the directories whose programs do not count.
 type projects struct {
+	links
 	users []string // directories that belong to the user, or to the system
-	// dirs are the directories asked about, as given and without links, and roots those of their
-	// projects.
-	dirs, roots []string
-	// repositories are the directories that the worktrees of a repository share.
+	// dirs are the directories asked about, as given and without links, and above those without links with
+	// all that contain them. A directory above is read only if an entry of PATH lies in it.
+	dirs, above []string
+	begun       map[string]bool // whether a directory is the root of a project
+	// repositories are the directories that the worktrees of a repository share, nil until shared needs them.
 	repositories []string
 	seen         map[string]bool // whether a directory belongs to one of the repositories
 }
 
 // usersOwn returns the home directory, and the places where programs are installed for everybody.
-func usersOwn(env xec.Env) []string {
+func (l links) usersOwn(env xec.Env) []string {
 	dirs := []string{"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/home/linuxbrew/.linuxbrew/bin", "/run/current-system/sw/bin"}
 	for _, name := range []string{"HOME", "USERPROFILE", "SYSTEMROOT", "PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMDATA", "LOCALAPPDATA"} {
 		if dir := env.Get(name); dir != "" {
-			dirs = append(dirs, real(dir))
+			dirs = append(dirs, l.real(dir))
 		}
 	}
 	return dirs
@@ -71,25 +74,57 @@ func (p *projects) foreign(dir string) bool {
 }
 
 func (p *projects) add(dir string) {
-	target := real(dir)
-	p.dirs = append(p.dirs, dir, target)
+	target := p.real(dir)
+	p.dirs, p.begun[target] = append(p.dirs, dir, target), true
 	for at := target; p.foreign(at); at = filepath.Dir(at) {
-		if at == target || begins(at) {
-			p.roots = append(p.roots, at)
-		}
-		if shared := gitlink.Repository(at); shared != "" {
-			p.repositories = append(p.repositories, shared)
+		p.above = append(p.above, at)
+	}
+}
+
+// root reports whether a directory is the root of a project.
+func (p *projects) root(dir string) bool {
+	is, known := p.begun[dir]
+	if !known {
+		is = begins(dir)
+		p.begun[dir] = is
+	}
+	return is
+}
+
+// shared returns the directories that the worktrees of a repository share.
+func (p *projects) shared() []string {
+	if p.repositories == nil {
+		p.repositories = []string{}
+		for _, dir := range p.above {
+			if shared := gitlink.Repository(dir); shared != "" {
+				p.repositories = append(p.repositories, shared)
+			}
 		}
 	}
+	return p.repositories
 }
 
 // files are the names, in lower case, of files with which a project begins. An archive can have a
 // directory with a .git, so these count above a repository, too.
 func files() []string {
-	return []string{
-		".git", ".tic", ".twig", ".copse.yml", ".mcp.json", "justfile", ".justfile", "makefile", "readme", "readme.md", "package.json",
-		"deno.json", "deno.jsonc", "pyproject.toml", "pixi.toml", "go.mod", "cargo.toml", "composer.json", "cmakelists.txt", "flake.nix", "gemfile",
-	}
+	return strings.Fields(`
+		.git .gitignore .gitattributes .gitmodules .github .gitlab-ci.yml .hg .svn .jj .tic .twig .copse.yml
+		.mcp.json .vscode .idea .zed .cursor .claude .codex .gemini .devcontainer .devcontainer.json .editorconfig .pre-commit-config.yaml
+		.envrc .env .tool-versions .prototools .sdkmanrc .nvmrc .node-version .python-version .ruby-version .java-version .go-version
+		.flox .devbox .direnv .pixi .hermit devbox.json shell.nix default.nix flake.nix devenv.nix devenv.yaml aqua.yaml pkgx.yaml rust-toolchain rust-toolchain.toml
+		makefile gnumakefile cmakelists.txt meson.build configure configure.ac justfile .justfile rakefile procfile dockerfile containerfile vagrantfile
+		compose.yml compose.yaml docker-compose.yml docker-compose.yaml
+		package.json deno.json deno.jsonc bunfig.toml .npmrc .yarnrc.yml tsconfig.json pnpm-workspace.yaml nx.json turbo.json lerna.json
+		pyproject.toml requirements.txt setup.py setup.cfg tox.ini pipfile pixi.toml environment.yml environment.yaml
+		pom.xml mvnw build.xml build.gradle build.gradle.kts settings.gradle settings.gradle.kts gradlew build.sbt project.clj deps.edn
+		module.bazel workspace.bazel build.bazel go.mod go.work cargo.toml composer.json gemfile mix.exs rebar.config stack.yaml cabal.project
+		dune-project build.zig package.swift pubspec.yaml global.json directory.build.props`)
+}
+
+// stems are names like these without a dot in front and without all that follows the next one, of files
+// that have many endings.
+func stems() []string {
+	return []string{"readme", "license", "licence", "copying", "contributing", "changelog", "agents", "claude", "gemini", "mise", "taskfile"}
 }
 
 // maxNames is the number of names in a directory that are examined.
@@ -98,7 +133,7 @@ const maxNames = 10_000
 // begins reports whether a directory has one of the files with which a project begins. One that cannot be
 // read, or has too many names, counts as if it had.
 func begins(dir string) bool {
-	opened, err := os.Open(dir)
+	opened, err := regular.OpenDirAt(dir)
 	if err != nil {
 		return !regular.Absent(err)
 	}
@@ -107,8 +142,12 @@ func begins(dir string) bool {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return true
 	}
-	known := files()
-	return len(names) == maxNames || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(known, strings.ToLower(name)) })
+	known, stems := files(), stems()
+	return len(names) == maxNames || slices.ContainsFunc(names, func(name string) bool {
+		name = strings.ToLower(name)
+		stem, _, _ := strings.Cut(strings.TrimPrefix(name, "."), ".")
+		return slices.Contains(known, name) || slices.Contains(stems, stem)
+	})
 }
 
 // marked reports whether a directory has a file.
@@ -119,15 +158,15 @@ func marked(dir, name string) bool {
 
 // contain reports whether an entry of PATH lies in one of the projects.
 func (p *projects) contain(entry string) bool {
-	if slices.ContainsFunc(p.roots, func(root string) bool { return within(entry, root) }) {
+	if slices.ContainsFunc(p.above, func(dir string) bool { return within(entry, dir) && p.root(dir) }) {
 		return true
 	}
-	if owner := owner(entry); owner != "" && p.foreign(real(owner)) &&
-		slices.ContainsFunc(p.dirs, func(dir string) bool { return within(dir, owner) }) {
+	// An entry can also have the programs that a project has installed, in a directory with a known form.
+	above := filepath.Dir(entry)
+	owner := filepath.Dir(above)
+	if slices.ContainsFunc(p.dirs, func(dir string) bool { return within(dir, owner) }) && p.foreign(p.real(owner)) &&
+		(filepath.Base(entry) == ".bin" && filepath.Base(above) == "node_modules" || marked(above, "pyvenv.cfg")) {
 		return true
-	}
-	if len(p.repositories) == 0 {
-		return false
 	}
 	return p.tracked(entry)
 }
@@ -139,23 +178,10 @@ func (p *projects) tracked(dir string) bool {
 	}
 	in, known := p.seen[dir]
 	if !known {
-		in = marked(dir, ".git") && slices.Contains(p.repositories, gitlink.Repository(dir)) || p.tracked(filepath.Dir(dir))
+		in = marked(dir, ".git") && len(p.shared()) > 0 && slices.Contains(p.shared(), gitlink.Repository(dir)) || p.tracked(filepath.Dir(dir))
 		p.seen[dir] = in
 	}
 	return in
-}
-
-// owner returns the directory of the project whose programs an entry of PATH has, "" if its form does
-// not say.
-func owner(entry string) string {
-	above := filepath.Dir(entry)
-	if filepath.Base(entry) == ".bin" && filepath.Base(above) == "node_modules" {
-		return filepath.Dir(above)
-	}
-	if marked(above, "pyvenv.cfg") {
-		return filepath.Dir(above)
-	}
-	return ""
 }
 
 // within reports whether a clean path is dir, or below it.
@@ -167,19 +193,30 @@ func within(path, dir string) bool {
 	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || dir != "" && os.IsPathSeparator(dir[len(dir)-1]))
 }
 
+// links are paths without links, by the paths with which they were found: the entries of PATH have most of
+// their directories in common.
+type links map[string]string
+
 // real returns a path without links, as far as it exists: the rest can appear later.
-func real(path string) string {
+func (l links) real(path string) string {
 	if path == "" {
 		return ""
 	}
-	rest := ""
-	for at := filepath.Clean(path); ; at = filepath.Dir(at) {
-		if found, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(found, rest)
-		}
-		if filepath.Dir(at) == at {
-			return path
-		}
-		rest = filepath.Join(filepath.Base(at), rest)
+	path = filepath.Clean(path)
+	found, known := l[path]
+	if known {
+		return found
 	}
+	if found = path; filepath.Dir(path) != path {
+		found = filepath.Join(l.real(filepath.Dir(path)), filepath.Base(path))
+		info, err := os.Lstat(found)
+		// On Windows, there are also short names.
+		if err == nil && (info.Mode()&os.ModeSymlink != 0 || os.PathSeparator == '\\') {
+			if target, err := filepath.EvalSymlinks(found); err == nil {
+				found = target
+			}
+		}
+	}
+	l[path] = found
+	return found
 }

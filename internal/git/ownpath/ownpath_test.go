@@ -107,7 +107,11 @@ func TestBegin(t *testing.T) {
 	for i := range 10_000 {
 		gittest.Write(t, filepath.Join(base, "many", strconv.Itoa(i)), "")
 	}
-	for name, want := range map[string]bool{"many": true, "JustFile": true, ".JUSTFILE": true, "CMakeLists.txt": true, "README.md": true, "deno.json": true, "notes.txt": false} {
+	for name, want := range map[string]bool{"many": true, "JustFile": true, ".JUSTFILE": true, "CMakeLists.txt": true, "README.md": true, "deno.json": true, "notes.txt": false,
+		".envrc": true, "mise.toml": true, ".mise.local.toml": true, ".tool-versions": true, "devbox.json": true, "shell.nix": true, "pom.xml": true, "build.gradle": true,
+		"requirements.txt": true, "setup.py": true, "Taskfile.dist.yml": true, "AGENTS.md": true, "LICENSE": true, ".gitignore": true, ".vscode": true, "README.rst": true,
+		".DS_Store": false, "pkg": false, "lost+found": false, ".Trashes": false,
+	} {
 		at := filepath.Join(base, name)
 		mkdir(t, at, "bin", "sub/.git")
 		if name != "many" {
@@ -116,6 +120,29 @@ func TestBegin(t *testing.T) {
 		e := xec.Env{"HOME=" + filepath.Join(base, "home"), "PATH=" + list(at, "bin")}
 		if got := ownpath.Without(e, filepath.Join(at, "sub")).Get("PATH") == ""; got != want {
 			t.Errorf("%s: removed %t, want %t", name, got, want)
+		}
+	}
+}
+
+// Programs that a user installs are not a project's, wherever the repository is.
+func TestInstalled(t *testing.T) {
+	t.Parallel()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"home/bin", "home/.local/bin", "home/.cargo/bin", "home/.volta/bin", "opt/node/bin", "data/go/bin"}
+	for _, name := range names {
+		mkdir(t, base, name)
+	}
+	for _, name := range []string{"home/.envrc", "home/.tool-versions", "home/.gitignore", "opt/node/README.md", "data/.DS_Store"} {
+		gittest.Write(t, filepath.Join(base, filepath.FromSlash(name)), "")
+	}
+	e := xec.Env{"HOME=" + filepath.Join(base, "home"), "PATH=" + list(base, names...)}
+	for _, dir := range []string{"home/src/app", "home/go/src/app", "opt/app", "data/go/src/app"} {
+		mkdir(t, base, dir)
+		if got := ownpath.Without(e, filepath.Join(base, filepath.FromSlash(dir))).Get("PATH"); got != list(base, names...) {
+			t.Errorf("%s: got %s", dir, got)
 		}
 	}
 }
@@ -161,6 +188,29 @@ func TestWorktrees(t *testing.T) {
 	} {
 		if got := ownpath.Without(e, at(dir)).Get("PATH"); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", dir, got, want)
+		}
+	}
+}
+
+// So is one whose .git git reads in its own way.
+func TestOddWorktree(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]string{"line ends": strings.Repeat("\n", 70_000), "a NUL": "\x00", "text after a NUL": "\x00x\n"} {
+		base, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := gittest.New(t)
+		main, linked := filepath.Join(base, "main"), filepath.Join(base, "linked")
+		mkdir(t, base, "main", "home")
+		g.Run(main, "init", "-q", "-b", "main")
+		g.Run(main, "commit", "-q", "--allow-empty", "-m", "start")
+		g.Run(main, "worktree", "add", "-q", linked, "-b", "a")
+		gittest.Write(t, filepath.Join(linked, ".git"), "gitdir: "+filepath.Join(main, ".git", "worktrees", "linked")+end)
+		mkdir(t, linked, "bin")
+		e := xec.Env{"HOME=" + filepath.Join(base, "home"), "PATH=" + list(base, "linked/bin")}
+		if got := ownpath.Without(e, main).Get("PATH"); got != "" {
+			t.Errorf("%s: %s remains", name, got)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package porcelain
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -49,6 +50,8 @@ type Edits struct {
 	Repositories []string `json:"repositories,omitempty"`
 	// Conflicted is how many files git could not merge. They are not among Files.
 	Conflicted int `json:"conflicted,omitempty"`
+	// InConflict is the path of the first of these, "" if it is unknown.
+	InConflict string `json:"in_conflict,omitempty"`
 	// CRLF says that lines end with CR LF in the worktree and with LF in commits.
 	CRLF bool `json:"crlf,omitempty"`
 	// Partial means that git could not look everywhere, such as into a directory of another account.
@@ -64,6 +67,16 @@ func (e Edits) Untracked() []string {
 		}
 	}
 	return names
+}
+
+// unmerged returns the path in the record of a file that git could not merge, "" for a damaged one.
+func unmerged(record string) string {
+	const before = 9 // fields
+	fields := strings.SplitN(record, " ", before+1)
+	if len(fields) <= before {
+		return ""
+	}
+	return strings.Clone(fields[before])
 }
 
 // ParseEdits reads the second porcelain format. A rename is a deletion and a new file.
@@ -93,6 +106,7 @@ func ParseEdits(out []byte) (Edits, error) {
 			}
 		case "u":
 			edits.Conflicted++
+			edits.InConflict = cmp.Or(edits.InConflict, unmerged(rest))
 		case "?":
 			if strings.HasSuffix(rest, "/") {
 				edits.Repositories = append(edits.Repositories, rest)

@@ -29,7 +29,7 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := porcelain.Edits{Changed: 5, Conflicted: 1, Repositories: []string{"repository/"}, Files: []porcelain.Edit{
+	want := porcelain.Edits{Changed: 5, Conflicted: 1, InConflict: "both", Repositories: []string{"repository/"}, Files: []porcelain.Edit{
 		{Path: "deleted"}, {Path: "old name"}, {Path: "edited", Mode: porcelain.ModeExecutable},
 		{Path: "module", Mode: porcelain.ModeSubmodule, Commit: "b"}, {Path: "new name", Mode: porcelain.ModeFile},
 		{Path: "copy", Mode: porcelain.ModeFile}, {Path: "new file", Untracked: true},

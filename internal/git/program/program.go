@@ -30,10 +30,11 @@ const (
 	// maxMemory limits its memory, if the system supports that: two versions of the largest file
 	// that git compares, and an index.
 	maxMemory = 2 << 30
-	// suspicious is how long git runs before its guard looks for the cause, and patience how much
-	// longer it may run if the guard finds one.
-	suspicious = 250 * time.Millisecond
-	patience   = 400 * time.Millisecond
+	// suspicious is how long git runs before its guard looks for the cause. By then, git can have read a hundred
+	// megabytes of a file that never ends.
+	suspicious = 100 * time.Millisecond
+	// patience is how much longer it may run if the cause only slows it down.
+	patience = 550 * time.Millisecond
 )
 
 var errTooMuch = errors.New("git printed more than copse can read")
@@ -43,9 +44,9 @@ type Guard interface {
 	// Settings returns the configuration, as "key=value", that overrides the programs in the
 	// repository's own files. Its error is the reason why git cannot run.
 	Settings(ctx context.Context) ([]string, error)
-	// Obstacle is called while git takes long. Its error is about a file that git may wait for
-	// forever, nil if there is none.
-	Obstacle(ctx context.Context) error
+	// Obstacle is called while git takes long. Its error is about a file that git may wait for or read
+	// forever, or if slow is true, one with which git may still finish; nil if there is none.
+	Obstacle(ctx context.Context) (slow bool, err error)
 }
 
 // Repository is where git runs.
@@ -164,20 +165,22 @@ func complaints(stderr string) string {
 }
 
 // Guarded returns a context for a run of git, and a function to call when git has ended. If git
-// runs for long, the guards look for the cause; a finding soon ends the context, as its cause.
+// runs for long, the guards look for the cause; a finding ends the context, as its cause.
 func Guarded(ctx context.Context, guards ...Guard) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	late := time.AfterFunc(suspicious, func() {
 		for _, g := range guards {
-			err := g.Obstacle(ctx)
+			slow, err := g.Obstacle(ctx)
 			if err == nil {
 				continue
 			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(patience):
-				cancel(err)
+			if slow {
+				select {
+				case <-ctx.Done():
+				case <-time.After(patience):
+				}
 			}
+			cancel(err)
 			return
 		}
 	})

@@ -1,6 +1,9 @@
 package refstore
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Hashes returns the hashes of refs by their full names. It omits refs that do not exist or are
 // broken. It reads packed-refs a limited number of times, however many refs there are.
@@ -60,13 +63,14 @@ func (s *Store) step(pending map[string][]string) (found map[string]string, next
 // packedHashes sets the hashes of the packed refs in wanted.
 func (s *Store) packedHashes(wanted map[string]string) error {
 	shared, others := "", 0
+	branches := sync.OnceValues(s.packedBranches) // a file that has just changed is read again each time
 	for name := range wanted {
-		if strings.HasPrefix(name, BranchPrefix) {
-			hash, err := s.packedHash(name) // from memory
+		if branch, ok := strings.CutPrefix(name, BranchPrefix); ok {
+			all, err := branches()
 			if err != nil {
 				return err
 			}
-			wanted[name] = hash
+			wanted[name] = hashOf(all, branch)
 			continue
 		}
 		if others++; others == 1 {

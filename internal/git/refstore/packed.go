@@ -52,23 +52,36 @@ func (s *Store) loadPacked() (changed bool, err error) {
 	return true, nil
 }
 
+// packedBranches returns the packed branches, sorted. It reads the file only if that may have changed.
+func (s *Store) packedBranches() ([]packedRef, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	changed, err := s.loadPacked()
+	if err != nil {
+		return nil, err
+	}
+	if changed {
+		s.merged = nil
+	}
+	return s.packed.branches, nil
+}
+
+// hashOf returns the hash of a branch in a sorted list, "" if it is not there.
+func hashOf(branches []packedRef, branch string) string {
+	i, found := slices.BinarySearchFunc(branches, branch, func(r packedRef, name string) int {
+		return strings.Compare(r.name, name)
+	})
+	if !found {
+		return ""
+	}
+	return branches[i].hash
+}
+
 // packedHash returns the hash of one packed ref, "" if it is not packed.
 func (s *Store) packedHash(name string) (string, error) {
 	if branch, ok := strings.CutPrefix(name, BranchPrefix); ok {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if changed, err := s.loadPacked(); err != nil {
-			return "", err
-		} else if changed {
-			s.merged = nil
-		}
-		i, found := slices.BinarySearchFunc(s.packed.branches, branch, func(r packedRef, name string) int {
-			return strings.Compare(r.name, name)
-		})
-		if !found {
-			return "", nil
-		}
-		return s.packed.branches[i].hash, nil
+		branches, err := s.packedBranches()
+		return hashOf(branches, branch), err
 	}
 	var hash string
 	err := scanFile(s.packedPath(), name, s.hashLen, func(ref packedRef) bool {

@@ -165,11 +165,8 @@ func readFound(path string, fi fs.FileInfo, err error, hashLen int) (value, erro
 		if target = filepath.ToSlash(target); err == nil && strings.HasPrefix(target, "refs/") && ValidName(target) {
 			return value{symbolic, target}, nil
 		}
-		if fi, err = os.Stat(path); err != nil {
-			return value{kind: broken}, nil //nolint:nilerr // a link to nothing is a broken ref
-		}
-	}
-	switch {
+		// Git follows another link, which can lead to a ref of another repository.
+		return value{kind: broken}, nil
 	case fi.IsDir():
 		return value{}, nil
 	case !fi.Mode().IsRegular():

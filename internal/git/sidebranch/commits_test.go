@@ -97,7 +97,7 @@ func TestFilteredClone(t *testing.T) {
 	if got, err := c.Fetch(ctx, sidebranch.Remote{Fetch: remote}); err != nil || got != first {
 		t.Fatalf("fetched %q: %v", got, err)
 	}
-	if tree := must[sidebranch.Tree](t)(c.Read(ctx, first)); tree["a.md"] != "a" {
+	if tree := must[sidebranch.Tree](t)(c.Read(ctx, first, everything, 1<<20)); tree["a.md"] != "a" {
 		t.Errorf("got %v", tree)
 	}
 }

@@ -114,7 +114,7 @@ func TestHostileLooseObject(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	if _, err := open(t, g, clone).Read(ctx, commit); err == nil || ctx.Err() != nil {
+	if _, err := open(t, g, clone).Read(ctx, commit, everything, 1<<20); err == nil || ctx.Err() != nil {
 		t.Errorf("got error %v", err)
 	}
 }

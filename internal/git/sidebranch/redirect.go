@@ -10,17 +10,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/git/sidebranch/refusal"
 	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/regular"
-	"github.com/copse-dev/copse/internal/xec"
 )
 
 // maxRedirects is how many redirects are followed: to https, and to the address with .git.
 const maxRedirects = 2
 
 var (
-	// redirected matches git's error for an answer that names another address.
-	redirected = lazyregexp.New(`\breturned error: 30[1-8]\b`)
 	// location matches that address in git's trace.
 	location = lazyregexp.New(`(?im)<= Recv header: location: (\S+)\s*$`)
 	// plain matches an address that an error can contain.
@@ -42,8 +40,8 @@ func (b *Branch) redirects(ctx context.Context, address string) []string {
 func (b *Branch) following(ctx context.Context, other *side, transfer func(side) error) error {
 	for range maxRedirects {
 		err := transfer(*other)
-		exit, ok := errors.AsType[*xec.ExitError](err)
-		if !ok || !redirected.Get().MatchString(exit.Stderr) {
+		refused, ok := errors.AsType[*refusal.Error](err)
+		if !ok || !refused.Redirected() {
 			return err
 		}
 		to := b.location(ctx, *other)
@@ -52,7 +50,8 @@ func (b *Branch) following(ctx context.Context, other *side, transfer func(side)
 		}
 		rules, _ := b.rewritings(ctx)
 		if !sameRepository(other.address, to, other.login) || rewritten(rules, to, false) != to || rewritten(rules, to, true) != to {
-			return fmt.Errorf("%s; it names another address, %s, which copse does not follow; if that is your repository, set it with `git remote set-url`", reason(exit.Stderr), to)
+			refused.Advise(fmt.Sprintf("; it names another address, %s, which copse does not follow; if that is your repository, set it with `git remote set-url`", to))
+			return err
 		}
 		b.named[other.address], other.address = to, to
 	}

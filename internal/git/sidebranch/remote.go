@@ -13,11 +13,12 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/backoff"
-	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/objects"
 	"github.com/copse-dev/copse/internal/git/override"
 	"github.com/copse-dev/copse/internal/git/program"
+	"github.com/copse-dev/copse/internal/git/sidebranch/login"
+	"github.com/copse-dev/copse/internal/git/sidebranch/refusal"
 	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -35,50 +36,17 @@ type UnreachableError struct {
 }
 
 func (e *UnreachableError) Error() string {
-	said := e.Err.Error()
-	if exit, ok := errors.AsType[*xec.ExitError](e.Err); ok && exit.Stderr != "" {
-		said = reason(exit.Stderr)
-		if redirected.Get().MatchString(said) {
-			said += "; it names another address, which copse does not follow; set that address with `git remote set-url`"
-		}
-	}
-	if strings.HasPrefix(said, "Host key verification failed") || strings.Contains(said, "Permission denied (") {
-		said += " Run `git fetch` in a terminal to see what ssh asks"
-	}
-	return login.Get().ReplaceAllString(fmt.Sprintf("cannot %s the remote: %s", e.Doing, said), "://")
-}
-
-// reason returns the reason in git's errors: the first line, as the others are general advice. What the
-// remote itself has said is quoted, and follows.
-func reason(stderr string) string {
-	const maxRemote = 200
-	var own, remote string
-	for line := range strings.Lines(stderr) {
-		line = strings.TrimSpace(line)
-		if theirs, ok := strings.CutPrefix(line, "remote:"); ok {
-			remote = cmp.Or(remote, strings.TrimSpace(theirs))
-		} else {
-			own = cmp.Or(own, strings.TrimPrefix(line, "fatal: "))
-		}
-	}
-	if remote == "" {
-		return own
-	}
-	remote = fmt.Sprintf("the remote says %q", cleantext.Cut(cleantext.Line(remote), maxRemote))
-	if own == "" {
-		return remote
-	}
-	return own + "; " + remote
+	return inAddress.Get().ReplaceAllString(fmt.Sprintf("cannot %s the remote: %s", e.Doing, e.Err), "://")
 }
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
 // The supported schemes of addresses.
 var (
-	scheme = lazyregexp.New(`^([A-Za-z][A-Za-z0-9+.-]*)://`)
-	login  = lazyregexp.New(`://[^/@\s]*@`)
-	scp    = lazyregexp.New(`^(\[[^]/\\]*\]|[^/\\:]+):`)
-	helper = lazyregexp.New(`^[A-Za-z0-9+.-]*::`)
+	scheme    = lazyregexp.New(`^([A-Za-z][A-Za-z0-9+.-]*)://`)
+	inAddress = lazyregexp.New(`://[^/@\s]*@`)
+	scp       = lazyregexp.New(`^(\[[^]/\\]*\]|[^/\\:]+):`)
+	helper    = lazyregexp.New(`^[A-Za-z0-9+.-]*::`)
 )
 
 // check refuses an address that could name a program, and reports whether it is that
@@ -133,13 +101,14 @@ type side struct {
 	env      []string
 	guards   []program.Guard
 	login    bool // whether the address has a login
+	by       refusal.Transport
 }
 
 // harmless are settings for git at the other side besides those of every repository: it does
 // not check out what it receives, which would run filters, nor does it read lists of objects,
 // which it quotes.
 var harmless = []string{
-	"core.fsync=committed,reference",
+	"core.fsync=committed,reference", "core.bigFileThreshold=16m",
 	"core.alternateRefsCommand=true", "receive.autogc=false", "receive.denyCurrentBranch=refuse", "receive.denyDeleteCurrent=refuse",
 	"receive.fsckObjects=false", "transfer.fsckObjects=false", "safe.bareRepository=all",
 }
@@ -158,10 +127,14 @@ func (b *Branch) side(ctx context.Context, address, option, name string) (side, 
 		return side{}, err
 	}
 	if !local {
+		by := refusal.OverSSH
 		if m := scheme.Get().FindString(address); m != "" {
 			address = strings.ToLower(m) + address[len(m):] // git allows protocols by their lower case
+			if !strings.EqualFold(m, "ssh://") {
+				by = refusal.OverHTTP
+			}
 		}
-		bare, options, env, err := withoutPassword(address)
+		bare, options, env, err := login.Separate(address)
 		if err != nil {
 			return side{}, err
 		}
@@ -174,7 +147,7 @@ func (b *Branch) side(ctx context.Context, address, option, name string) (side, 
 			return side{}, err
 		}
 		return side{
-			address: bare, settings: slices.Concat(b.redirects(ctx, bare), options, asking, asIs), env: slices.Concat(env, answer), login: len(env) > 0,
+			address: bare, settings: slices.Concat(b.redirects(ctx, bare), options, asking, asIs), env: slices.Concat(env, answer), login: len(env) > 0, by: by,
 		}, nil
 	}
 	other, err := b.other(ctx, address)

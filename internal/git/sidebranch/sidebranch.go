@@ -18,7 +18,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +30,9 @@ import (
 	"github.com/copse-dev/copse/internal/git/objects"
 	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/git/scratch"
+	"github.com/copse-dev/copse/internal/git/sidebranch/login"
+	"github.com/copse-dev/copse/internal/git/sidebranch/refusal"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -136,6 +138,10 @@ const (
 // default, a machine that loses power can have a branch at a commit that is empty.
 var flushed = []string{"-c", "core.fsync=committed,reference", "-c", "core.fsyncMethod=fsync"}
 
+// streamed are options with which git receives a large file without its content in memory: a few bytes
+// of a remote can be one.
+var streamed = []string{"-c", "core.bigFileThreshold=16m"}
+
 // git runs git without the repository's configuration.
 func (b *Branch) git(ctx context.Context, input []byte, args ...string) ([]byte, error) {
 	return b.run(ctx, limits{localTime, maxOutput}, input, args, side{})
@@ -175,11 +181,14 @@ func (b *Branch) result(ctx context.Context, limit limits, input []byte, args []
 		"GIT_ALLOW_PROTOCOL=file:http:https:ssh",
 	).With(other.env...)
 	res, err := xec.Run(ctx, xec.Command{
-		Name: "git", Args: slices.Concat([]string{"--no-pager"}, flushed, args), Env: env,
+		Name: "git", Args: slices.Concat([]string{"--no-pager"}, flushed, streamed, args), Env: env,
 		Stdin: input, Timeout: limit.time, MaxOutput: limit.output, Whole: true, MaxMemory: maxMemory,
 	})
 	if err == nil && res.Truncated {
 		err = fmt.Errorf("git printed more than %d MB", limit.output>>20)
+	}
+	if exit, ok := errors.AsType[*xec.ExitError](err); ok && other.address != "" {
+		err = refusal.Of(exit, string(res.Stderr), other.by)
 	}
 	return res, err
 }
@@ -202,7 +211,7 @@ func (b *Branch) environment() xec.Env {
 		// The parts of git that a killed copse leaves end with a silent remote, at the limit of every transfer.
 		"GIT_HTTP_LOW_SPEED_LIMIT=1", fmt.Sprintf("GIT_HTTP_LOW_SPEED_TIME=%.0f", transferTime.Seconds()))
 	if b.repo.Unattended {
-		env = silent(env)
+		env = login.Silent(env)
 	}
 	for _, who := range []string{"AUTHOR", "COMMITTER"} {
 		for name, value := range map[string]string{"NAME": b.repo.Name, "EMAIL": b.repo.Email} {
@@ -245,13 +254,13 @@ func (b *Branch) Intact(ctx context.Context, c Commit) (bool, error) {
 		return false, err
 	}
 	dir := filepath.Join(b.repo.CommonDir(), "objects")
-	root, err := os.OpenRoot(dir)
+	root, err := regular.OpenRoot(dir)
 	if err != nil {
 		return false, fmt.Errorf("open the objects of the repository: %w", err)
 	}
 	defer root.Close()
 	for first := range 1 << 8 {
-		entries, err := fs.ReadDir(root.FS(), fmt.Sprintf("%02x", first))
+		entries, err := regular.ReadDirIn(root, fmt.Sprintf("%02x", first))
 		if err != nil {
 			continue // git makes a directory when it needs it
 		}

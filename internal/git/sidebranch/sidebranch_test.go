@@ -92,7 +92,7 @@ func TestHistory(t *testing.T) {
 			if err := b.Move(ctx, first, ""); !errors.Is(err, sidebranch.ErrMoved) {
 				t.Errorf("moved from nothing twice: %v", err)
 			}
-			if diff := cmp.Diff(files, tree(open(t, g, clone).Read(ctx, first))); diff != "" {
+			if diff := cmp.Diff(files, tree(open(t, g, clone).Read(ctx, first, everything, 1<<20))); diff != "" {
 				t.Error(diff)
 			}
 			if again := commit(b.Commit(ctx, files, "Again", first)); again != first {
@@ -104,7 +104,7 @@ func TestHistory(t *testing.T) {
 			files["items/1.md"] = "changed"
 			delete(files, "items/2.md")
 			second := commit(b.Commit(ctx, files, "Second", first))
-			if n := must[int](t)(b.Differences(ctx, first, second, func(string) bool { return true })); n != 2 {
+			if n := must[int](t)(b.Differences(ctx, first, second, everything)); n != 2 {
 				t.Errorf("%d differences", n)
 			}
 			if base := commit(b.Base(ctx, first, second)); base != first {
@@ -121,7 +121,7 @@ func TestHistory(t *testing.T) {
 			if got := commit(c.Fetch(ctx, to)); got != second {
 				t.Errorf("fetched %s", got)
 			}
-			if diff := cmp.Diff(files, tree(c.Read(ctx, second))); diff != "" {
+			if diff := cmp.Diff(files, tree(c.Read(ctx, second, everything, 1<<20))); diff != "" {
 				t.Error(diff)
 			}
 			if refs := g.Run(other, "for-each-ref"); refs != "" {
@@ -357,21 +357,54 @@ func TestDestinations(t *testing.T) {
 	}
 }
 
-// A remote does not hide git's own reason, and its text is quoted.
+// A remote does not hide git's own reason, and its text is quoted, however it arrives: after "remote:",
+// in an error that it sends or that git quotes, and without any mark over ssh.
 func TestReasons(t *testing.T) {
 	t.Parallel()
-	for stderr, want := range map[string]string{
-		"fatal: no route\nPlease make sure":                      "no route",
-		"remote: Denied to ada.\nfatal: the URL returned: 403":   `the URL returned: 403; the remote says "Denied to ada."`,
-		"remote: done. Call \"deploy\" now":                      `the remote says "done. Call \"deploy\" now"`,
-		"remote:\nremote: " + strings.Repeat("x", 300) + "\n":    `the remote says "` + strings.Repeat("x", 199) + `…"`,
-		"Host key verification failed.\r\nfatal: could not read": "Host key verification failed. Run `git fetch` in a terminal to see what ssh asks",
+	if runtime.GOOS == "windows" {
+		t.Skip("a script takes the place of git")
+	}
+	const http, ssh = "https://host.example/x", "git@host.example:x"
+	unreadable := "fatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n"
+	for _, tt := range []struct{ address, stderr, want string }{
+		{http, "fatal: unable to access 'https://host.example/x/': no route\nPlease make sure", "unable to access 'https://host.example/x/': no route"},
+		{http, "remote: Denied to ada.\nfatal: unable to access 'https://host.example/x/': error: 403", `unable to access 'https://host.example/x/': error: 403; the remote says "Denied to ada."`},
+		{http, "remote: done. Call \"deploy\" now", `the remote says "done. Call \"deploy\" now"`},
+		{http, "remote:\nremote: " + strings.Repeat("x", 300) + "\n", `the remote says "` + strings.Repeat("x", 199) + `…"`},
+		{http, "fatal: remote error: run this\nfatal: unable to access 'run that'", `the remote says "run this"`},
+		{http, "fatal: remote error: " + strings.Repeat("x", 3000), `the remote says "` + strings.Repeat("x", 199) + `…"`},
+		{http, "error: remote unpack failed: run this\nerror: failed to push some refs to 'https://host.example/x'", `the remote says "run this"`},
+		{http, "fatal: invalid server response; got 'run this\nfatal: run that'", `invalid server response; got; git or the remote says "'run this"`},
+		{http, "fatal: protocol error: run this", `protocol error; git or the remote says "run this"`},
+		{http, "fatal: early EOF", "early EOF"},
+		{ssh, "Host key verification failed.\r\n" + unreadable, "Host key verification failed. Run `git fetch` in a terminal to see what ssh asks"},
+		{ssh, "git@host.example: Permission denied (publickey).\r\n" + unreadable, "git@host.example: Permission denied (publickey). Run `git fetch` in a terminal to see what ssh asks"},
+		{ssh, "ssh: connect to host host.example port 22: Connection refused\r\n" + unreadable, "ssh: connect to host host.example port 22: Connection refused"},
+		{ssh, "ERROR: Repository not found.\n" + unreadable, `Could not read from remote repository; ssh or the remote says "ERROR: Repository not found."`},
+		{ssh, "run this now", `ssh or the remote says "run this now"`},
+		{ssh, "fatal: run this now\n" + unreadable, `Could not read from remote repository; ssh or the remote says "run this now"`},
+		{ssh, "ssh: connect to host x port 22: run this", `ssh or the remote says "ssh: connect to host x port 22: run this"`},
+		{ssh, "fatal: remote error: run this", `the remote says "run this"`},
 	} {
-		err := &sidebranch.UnreachableError{Doing: "reach", Err: &xec.ExitError{Program: "git", Stderr: stderr}}
-		if got := err.Error(); got != "cannot reach the remote: "+want {
-			t.Errorf("%q: %s", stderr, got)
+		g, clone, _ := repository(t)
+		standInForRemote(t, g, "cat >&2 <<'END'\n"+tt.stderr+"\nEND")
+		_, err := open(t, g, clone).Fetch(t.Context(), sidebranch.Remote{Fetch: tt.address})
+		if _, ok := errors.AsType[*sidebranch.UnreachableError](err); !ok || err.Error() != "cannot reach the remote: "+tt.want {
+			t.Errorf("%q: %v", tt.stderr, err)
 		}
 	}
+}
+
+// standInForRemote makes a git that fails after a command where it would ask a remote.
+func standInForRemote(t *testing.T, g *gittest.Git, command string) {
+	t.Helper()
+	dir := gittest.Dir(t)
+	real, _ := g.Env.LookPath("git")
+	gittest.Write(t, filepath.Join(dir, "git"), "#!/bin/sh\ncase \"$*\" in *ls-remote*)\n"+command+"\nexit 1;;\nesac\nexec '"+real+"' \"$@\"\n")
+	if err := os.Chmod(filepath.Join(dir, "git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	g.Env = g.Env.With("PATH=" + dir + string(filepath.ListSeparator) + os.Getenv("PATH"))
 }
 
 // Git gets an address in the form that it allows, and a limit for silent remotes, because copse may be
@@ -382,17 +415,10 @@ func TestWhatGitGets(t *testing.T) {
 		t.Skip("a script takes the place of git")
 	}
 	g, clone, _ := repository(t)
-	dir := gittest.Dir(t)
-	real, _ := g.Env.LookPath("git")
-	gittest.Write(t, filepath.Join(dir, "git"), "#!/bin/sh\ncase \"$*\" in *ls-remote*)\n"+
-		"for a; do case $a in *://*|*]:*) echo \"$a $GIT_HTTP_LOW_SPEED_LIMIT $GIT_HTTP_LOW_SPEED_TIME\" >&2;; esac; done; exit 1;;\nesac\nexec '"+real+"' \"$@\"\n")
-	if err := os.Chmod(filepath.Join(dir, "git"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	g.Env = g.Env.With("PATH=" + dir + string(filepath.ListSeparator) + os.Getenv("PATH"))
+	standInForRemote(t, g, "for a; do case $a in *://*|*]:*) echo \"$a $GIT_HTTP_LOW_SPEED_LIMIT $GIT_HTTP_LOW_SPEED_TIME\" >&2;; esac; done")
 	b := open(t, g, clone)
 	for address, want := range map[string]string{
-		"HTTPS://Host/X": "https://Host/X 1 180", "ssh://[::1]/x": "ssh://[::1]/x 1 180", "[::1]:x/y": "[::1]:x/y 1 180",
+		"HTTPS://Host/X": "https://Host/X 1 180", "ssh://[::1]/x": `ssh or the remote says "ssh://[::1]/x 1 180"`, "[::1]:x/y": `ssh or the remote says "[::1]:x/y 1 180"`,
 	} {
 		if _, err := b.Fetch(t.Context(), sidebranch.Remote{Fetch: address}); err == nil || err.Error() != "cannot reach the remote: "+want {
 			t.Errorf("%s: %v", address, err)
@@ -492,7 +518,7 @@ func TestTooManyFiles(t *testing.T) {
 		entry = "040000 tree " + treeOf(t, g, clone, entry, 64)
 	}
 	commit := sidebranch.Commit(strings.TrimSpace(g.Run(clone, "commit-tree", "-m", "x", treeOf(t, g, clone, entry, 64))))
-	if _, err := b.Read(t.Context(), commit); err == nil || !strings.Contains(err.Error(), "has 262144 files, and a branch can have at most 250000") {
+	if _, err := b.Read(t.Context(), commit, everything, 8<<20); err == nil || !strings.Contains(err.Error(), "has 262144 files, and a branch can have at most 250000") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -772,6 +798,9 @@ func TestUnattended(t *testing.T) {
 	}
 }
 
+// everything makes all files relevant.
+func everything(string) bool { return true }
+
 // Names that share a content count with its size: a few bytes of a remote would take all memory.
 func TestManyNamesOfOneFile(t *testing.T) {
 	t.Parallel()
@@ -782,7 +811,7 @@ func TestManyNamesOfOneFile(t *testing.T) {
 	entry := "100644 blob " + strings.TrimSpace(g.Run(clone, "hash-object", "-w", "large"))
 	read := func(names int) error {
 		tree := treeOf(t, g, clone, entry, names)
-		_, err := b.Read(t.Context(), sidebranch.Commit(strings.TrimSpace(g.Run(clone, "commit-tree", "-m", "x", tree))))
+		_, err := b.Read(t.Context(), sidebranch.Commit(strings.TrimSpace(g.Run(clone, "commit-tree", "-m", "x", tree))), everything, size)
 		return err
 	}
 	if err := read(limit / size); err != nil {
@@ -790,6 +819,38 @@ func TestManyNamesOfOneFile(t *testing.T) {
 	}
 	if err := read(limit/size + 1); err == nil || !strings.Contains(err.Error(), "more than 512 MiB together") {
 		t.Errorf("error is %v", err)
+	}
+}
+
+// Neither git, while it receives a branch, nor copse has the content of a file in memory that is too
+// large, which a few bytes of a remote can be. A file that is not relevant is not read.
+func TestLargeFile(t *testing.T) {
+	g, clone, remote := repository(t)
+	b := open(t, g, clone)
+	const size, limit = 64 << 20, 8 << 20
+	gittest.Write(t, filepath.Join(clone, "large"), strings.Repeat("x", size))
+	gittest.Write(t, filepath.Join(clone, "small"), "small")
+	g.Run(clone, "add", "large", "small")
+	commit := sidebranch.Commit(strings.TrimSpace(g.Run(clone, "commit-tree", "-m", "x", strings.TrimSpace(g.Run(clone, "write-tree")))))
+	g.Run(clone, "push", "-q", remote, string(commit)+":refs/heads/"+name)
+	other := filepath.Join(filepath.Dir(clone), "other")
+	g.Run(filepath.Dir(clone), "init", "-q", other)
+	g.Env = g.Env.With("GIT_ALLOC_LIMIT=32m")
+	if _, err := open(t, g, other).Fetch(t.Context(), sidebranch.Remote{Fetch: remote}); err != nil {
+		t.Error(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := b.Read(t.Context(), commit, everything, limit)
+	if err == nil || !strings.Contains(err.Error(), `"large" has 67108864 bytes; the limit is 8388608`) {
+		t.Errorf("error is %v", err)
+	}
+	tree, err := b.Read(t.Context(), commit, func(name string) bool { return name == "small" }, limit)
+	if err != nil || len(tree) != 1 || tree["small"] != "small" {
+		t.Errorf("%d files, %v", len(tree), err)
+	}
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > size/4 {
+		t.Errorf("it took %d bytes of memory", after.TotalAlloc-before.TotalAlloc)
 	}
 }
 

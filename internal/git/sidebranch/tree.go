@@ -21,8 +21,9 @@ import (
 // Tree is files: contents by name, relative and with slashes.
 type Tree map[string]string
 
-// Read returns the files of a commit. No commit has none.
-func (b *Branch) Read(ctx context.Context, c Commit) (Tree, error) {
+// Read returns the relevant files of a commit. No commit has none. A file with more than most bytes is an
+// error, before any content is read.
+func (b *Branch) Read(ctx context.Context, c Commit, counts func(name string) bool, most int) (Tree, error) {
 	if c == "" {
 		return Tree{}, nil
 	}
@@ -30,16 +31,28 @@ func (b *Branch) Read(ctx context.Context, c Commit) (Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.load(ctx, names); err != nil {
+	maps.DeleteFunc(names, func(name, _ string) bool { return !counts(name) })
+	unknown, err := b.measure(ctx, names)
+	if err != nil {
 		return nil, err
 	}
-	tree, size := make(Tree, len(names)), 0
+	size := 0
 	for name, blob := range names {
-		tree[name] = b.blobs[blob]
+		length := unknown[blob] + len(b.blobs[blob])
+		if length > most {
+			return nil, fmt.Errorf("read commit %s: %q has %d bytes; the limit is %d", c, name, length, most)
+		}
 		// Any number of names can have the same content.
-		if size += len(tree[name]); size > maxOutput {
+		if size += length; size > maxOutput {
 			return nil, fmt.Errorf("read commit %s: its files have more than %d MiB together; remove the largest ones from the branch", c, maxOutput>>20)
 		}
+	}
+	if err := b.load(ctx, unknown); err != nil {
+		return nil, err
+	}
+	tree := make(Tree, len(names))
+	for name, blob := range names {
+		tree[name] = b.blobs[blob]
 	}
 	return tree, nil
 }
@@ -111,28 +124,50 @@ func (b *Branch) list(ctx context.Context, c Commit) (map[string]string, error) 
 	return names, nil
 }
 
-// load reads the contents that are not cached yet.
-func (b *Branch) load(ctx context.Context, names map[string]string) error {
-	var wanted []string
+// measure returns the sizes of the contents that are not cached yet, by their hashes.
+func (b *Branch) measure(ctx context.Context, names map[string]string) (map[string]int, error) {
+	sizes := map[string]int{}
 	for _, blob := range names {
 		if _, known := b.blobs[blob]; !known {
-			wanted = append(wanted, blob)
+			sizes[blob] = 0
 		}
 	}
-	if len(wanted) == 0 {
-		return nil
-	}
-	slices.Sort(wanted)
-	wanted = slices.Compact(wanted)
-	found, err := objects.Read(ctx, b.git, wanted...)
+	wanted := slices.Sorted(maps.Keys(sizes))
+	found, err := objects.Describe(ctx, b.git, wanted...)
 	if err != nil {
-		return fmt.Errorf("read the files of the branch: %w", err)
+		return nil, fmt.Errorf("read the files of the branch: %w", err)
 	}
 	for i, o := range found {
 		if o.Kind != "blob" || o.Hash != wanted[i] {
-			return fmt.Errorf("read object %s of the branch: it is missing or damaged", wanted[i])
+			return nil, fmt.Errorf("read object %s of the branch: it is missing or damaged", wanted[i])
 		}
-		b.blobs[o.Hash] = string(o.Data)
+		sizes[o.Hash] = o.Size
+	}
+	return sizes, nil
+}
+
+// load reads contents of known sizes, a part of them at a time: git's output and the cache are in
+// memory together.
+func (b *Branch) load(ctx context.Context, sizes map[string]int) error {
+	const atOnce = 32 << 20
+	wanted := slices.Sorted(maps.Keys(sizes))
+	for len(wanted) > 0 {
+		n, size := 0, 0
+		for n < len(wanted) && (n == 0 || size+sizes[wanted[n]] <= atOnce) {
+			size += sizes[wanted[n]]
+			n++
+		}
+		found, err := objects.Read(ctx, b.git, wanted[:n]...)
+		if err != nil {
+			return fmt.Errorf("read the files of the branch: %w", err)
+		}
+		for i, o := range found {
+			if o.Kind != "blob" || o.Hash != wanted[i] {
+				return fmt.Errorf("read object %s of the branch: it is missing or damaged", wanted[i])
+			}
+			b.blobs[o.Hash] = string(o.Data)
+		}
+		wanted = wanted[n:]
 	}
 	return nil
 }

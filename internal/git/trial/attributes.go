@@ -2,14 +2,20 @@ package trial
 
 import (
 	"cmp"
+	"context"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 const (
-	// maxAttributes is the maximum number of lines of attributes.
-	maxAttributes = 2000
+	// maxLines is the maximum number of lines of attributes.
+	maxLines = 2000
 	// AttributesFile is the name of the files that [Attributes] reads.
 	AttributesFile = ".gitattributes"
 )
@@ -32,7 +38,7 @@ func Attributes(files map[string]string) string {
 	var lines []string
 	for _, dir := range dirs {
 		for line := range strings.Lines(files[dir]) {
-			if kept := attribute(dir, line); kept != "" && len(lines) < maxAttributes {
+			if kept := attribute(dir, line); kept != "" && len(lines) < maxLines {
 				lines = append(lines, kept)
 			}
 		}
@@ -79,4 +85,29 @@ func attribute(dir, line string) string {
 		pattern = "/" + dir + "/**/" + pattern
 	}
 	return pattern + " " + strings.Join(kept, " ")
+}
+
+const (
+	// maxAttributes is the size of the largest file of attributes that counts, and maxAttributeFiles how
+	// many files do.
+	maxAttributes     = 256 << 10
+	maxAttributeFiles = 100
+)
+
+// AttributesOf returns the attributes of a repository that say how git merges; see [Attributes].
+func AttributesOf(ctx context.Context, repo *git.Repo) (string, error) {
+	files := map[string]string{}
+	if root := repo.Root(); root != "" {
+		tracked, _ := repo.Tracked(ctx) // without it there are none
+		for _, name := range tracked.All() {
+			if path.Base(name) != AttributesFile || len(files) == maxAttributeFiles {
+				continue
+			}
+			if text, err := rooted.Directory(root).Read(name, maxAttributes); err == nil {
+				files[path.Dir(name)] = string(text)
+			}
+		}
+	}
+	own, _ := regular.Read(filepath.Join(repo.CommonDir(), "info", "attributes"), maxAttributes)
+	return Attributes(files) + Attributes(map[string]string{".": string(own)}), ctx.Err()
 }

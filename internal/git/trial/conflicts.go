@@ -8,7 +8,8 @@ import (
 
 // conflicts collects git's output about one merge.
 type conflicts struct {
-	stages map[string]int  // bits of the stages that a path has
+	stages map[string]int // bits of the stages that a path has
+	sides  map[string][2]string
 	links  map[string]bool // paths of submodules
 	told   map[string]bool // paths in messages about conflicts
 }
@@ -31,6 +32,11 @@ func (c *conflicts) entry(text string) {
 	}
 	if stage := meta[len(meta)-1] - '0'; stage >= 1 && stage <= 3 {
 		c.stages[path] |= 1 << stage
+		if stage > 1 {
+			sides := c.sides[path]
+			sides[stage-2] = strings.TrimSpace(meta[:len(meta)-1])
+			c.sides[path] = sides
+		}
 	}
 	if strings.HasPrefix(meta, gitlink) {
 		if c.links == nil {
@@ -65,7 +71,7 @@ func (c *conflicts) outcome(conflict bool) Outcome {
 		if c.links[path] && kind == Modified {
 			kind = Submodule
 		}
-		out.Files = append(out.Files, File{Path: path, Kind: kind})
+		out.Files = append(out.Files, File{Path: path, Kind: kind, A: c.sides[path][0], B: c.sides[path][1]})
 	}
 	if len(out.Files) == 0 {
 		for _, path := range slices.Sorted(maps.Keys(c.told)) {

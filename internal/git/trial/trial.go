@@ -75,6 +75,10 @@ type Outcome struct {
 type File struct {
 	Path string `json:"path"`
 	Kind Kind   `json:"kind"`
+	// A and B name the mode and the content of the file on each side, "" for none. Both are "" if git
+	// does not name them.
+	A string `json:"a,omitempty"`
+	B string `json:"b,omitempty"`
 }
 
 // Kind is the kind of a file's conflict.
@@ -179,7 +183,7 @@ func parse(out string) []Outcome {
 		if r.ended || tree == "" || status != "0" && status != "1" {
 			return outcomes
 		}
-		c := conflicts{stages: map[string]int{}}
+		c := conflicts{stages: map[string]int{}, sides: map[string][2]string{}}
 		for entry := r.next(); entry != ""; entry = r.next() {
 			c.entry(entry)
 		}

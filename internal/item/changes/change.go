@@ -29,12 +29,14 @@ const (
 	Stolen Kind = "stolen"
 	// Elsewhere is a change without history: another program changed the item.
 	Elsewhere Kind = "elsewhere"
+	// Merged is a choice of a merge: two clones had changed a field, and the later change lost.
+	Merged Kind = "merged"
 )
 
 // Change is an entry in the history of an item.
 type Change struct {
 	// ID identifies the change: some letters and digits that are unique for the item. It is "" for
-	// a change Elsewhere.
+	// a change Elsewhere or Merged.
 	ID   string      `json:"id,omitempty"`
 	Item item.ID     `json:"item"`
 	At   string      `json:"at"` // as Summary.Updated
@@ -138,6 +140,32 @@ func (c *Change) changedSince(is *item.Patch) []string {
 		}
 	}
 	return changed
+}
+
+// Chosen returns what merges chose for an item with a history: the fields that have the value of an earlier
+// change and not that of the last one; false if there are none. No change records the choice, because
+// each clone would record it.
+func Chosen(log []Change, it *item.Item) (Change, bool) {
+	chosen := Change{Item: it.ID, At: it.Updated, Kind: Merged}
+	if n := len(log); n == 0 || After(log[n-1].At, it.Updated) {
+		return Change{}, false // the last change may not have reached the item
+	}
+	is := patchOf(it)
+	for _, f := range patchFields()[:scalars] {
+		var last *item.Patch
+		earlier := false
+		for i := range log {
+			if _, changed := f.text(&log[i].After); changed {
+				last = &log[i].After
+				earlier = earlier || f.same(last, &is)
+			}
+		}
+		if earlier && !f.same(last, &is) {
+			f.copy(&chosen.Before, last)
+			f.copy(&chosen.After, &is)
+		}
+	}
+	return chosen, chosen.After != (item.Patch{})
 }
 
 // Value is a field that a change changed, as people read it.

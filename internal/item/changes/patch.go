@@ -43,6 +43,9 @@ func fieldOf[T any](name string, at func(*item.Patch) **T, same func(a, b T) boo
 	}
 }
 
+// scalars is the number of the fields, the first ones, of whose values a merge chooses one.
+const scalars = 6
+
 // patchFields returns the fields of a patch, in the order in which an item shows them.
 func patchFields() []patchField {
 	text := func(name string, at func(*item.Patch) **string) patchField {

@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/xec/family"
 )
 
@@ -60,8 +62,8 @@ func (a Agent) Short() string {
 // String returns the agent on one line. The parts are foreign text: a client chooses its name, and
 // other machines send theirs.
 func (a Agent) String() string {
-	shown := func(s string) string { return cleantext.Cut(cleantext.Line(s), maxAgentText) }
-	text := fmt.Sprintf("%q", shown(cmp.Or(a.Name, "unknown")))
+	shown := func(s string) string { return foreign.Mention(cleantext.Cut(s, maxAgentText)) }
+	text := strconv.Quote(cleantext.Cut(cmp.Or(a.Name, "unknown"), maxAgentText))
 	if a.Worktree != "" {
 		text += " in " + shown(a.Worktree)
 	}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/copse-dev/copse/internal/xec/family"
@@ -16,6 +17,9 @@ import (
 type HolderCheck struct {
 	By  Agent
 	Now time.Time
+	// Worktrees returns the only worktrees to look at; nil is any. The claims of others name any path, and
+	// the note would tell them whether it exists.
+	Worktrees func() []string
 
 	ended   map[family.Process]bool
 	removed map[string]bool // by worktree
@@ -31,7 +35,7 @@ func (c *HolderCheck) Mark(claim Claim) Claim {
 
 func (c *HolderCheck) gone(a Agent) bool {
 	if a.Process.PID == 0 {
-		return remembered(&c.removed, a.Worktree, removed)
+		return remembered(&c.removed, a.Worktree, c.lost)
 	}
 	return remembered(&c.ended, a.Process, family.Process.Gone)
 }
@@ -47,6 +51,11 @@ func remembered[K comparable](answers *map[K]bool, key K, compute func(K) bool) 
 		(*answers)[key] = answer
 	}
 	return answer
+}
+
+// lost reports whether a worktree that may be looked at no longer exists.
+func (c *HolderCheck) lost(worktree string) bool {
+	return (c.Worktrees == nil || slices.Contains(c.Worktrees(), worktree)) && removed(worktree)
 }
 
 // removed reports whether a worktree no longer exists. It is false if the parent directory does not

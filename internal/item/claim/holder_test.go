@@ -38,6 +38,13 @@ func TestHolderCheck(t *testing.T) {
 				t.Errorf("%s: gone at %v, want %v", name, got.Gone, c.gone)
 			}
 		}
+		for _, listed := range [][]string{nil, {c.holder.Worktree}} {
+			check := claim.HolderCheck{By: claim.Agent{Name: "bob", Host: "here"}, Now: now, Worktrees: func() []string { return listed }}
+			want := c.gone && (c.holder.Process.PID != 0 || listed != nil)
+			if got := check.Mark(claim.Claim{Holder: c.holder}); got.Gone.IsZero() == want {
+				t.Errorf("%s, of the worktrees %q: gone at %v, want %v", name, listed, got.Gone, want)
+			}
+		}
 		earlier := claim.Claim{Holder: c.holder, Gone: now.Add(-time.Minute)}
 		if check.Mark(earlier) != earlier {
 			t.Errorf("%s: a note was replaced", name)

@@ -336,7 +336,7 @@ func (r *Repo) fill(ctx context.Context, copies []*copiedCommit) error {
 			put = append(put, func(text string) { tree[name] = text })
 		})
 	}
-	found, err := objects.Read(ctx, r.git.Program().Feed, names...)
+	found, err := objects.ReadUpTo(ctx, r.git.Program().Feed, ticfile.MaxSize, names...)
 	if err != nil {
 		return fmt.Errorf("read copied commits from git: %w", err)
 	}

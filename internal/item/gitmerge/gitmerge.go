@@ -286,7 +286,7 @@ func (r *Repo) mergedBases(ctx context.Context, a, b string, left *int) (merge.T
 // births returns a finder of items in commits.
 func (r *Repo) births() *births.Finder {
 	return births.New(r.git.Program(), r.prefix, func(ctx context.Context, hashes map[string]string) (merge.Tree, error) {
-		return r.read(ctx, hashes)
+		return r.contents(ctx, hashes)
 	})
 }
 
@@ -341,12 +341,13 @@ func (m *Merge) Add(ctx context.Context) error {
 }
 
 // SetDriver adds a merge driver to the configuration of the repository. It is for a person who
-// asked for it.
+// asked for it. If the command does not start, or is killed, git merges the lines of the file, as in a
+// clone that has no driver: otherwise it would keep our version, with no sign that theirs is missing.
 func (r *Repo) SetDriver(ctx context.Context, name, command string) error {
 	if err := r.git.Writable(); err != nil {
 		return err
 	}
-	for _, setting := range [][2]string{{"name", "work items, field by field"}, {"driver", command + " %O %A %B %P"}} {
+	for _, setting := range [][2]string{{"name", "work items, field by field"}, {"driver", command + " %O %A %B %P || { test $? -ge 126 && git merge-file -L ours -L base -L theirs %A %O %B; }"}} {
 		if _, err := r.run(ctx, "config", "--local", "merge."+name+"."+setting[0], setting[1]); err != nil {
 			return fmt.Errorf("add the merge driver to git's configuration: %w", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/copse-dev/copse/internal/git"
@@ -106,7 +107,11 @@ func counted(t *testing.T, g *gittest.Git) (env xec.Env, starts func() int) {
 	bin := t.TempDir()
 	log := filepath.Join(bin, "log")
 	script := "#!/bin/sh\necho start >>'" + log + "'\nexec '" + real + "' \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o700); err != nil {
+	// A process that another test starts meanwhile would keep the file open, and the system starts no open file.
+	syscall.ForkLock.RLock()
+	err = os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o700)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	return g.Env.With("PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")), func() int {

@@ -101,26 +101,43 @@ func (r *Repo) tree(ctx context.Context, commit string) (merge.Tree, error) {
 	return r.read(ctx, found)
 }
 
-// read reads objects.
+// read reads objects. One that is too large for an item is an error, before any content is read.
 func (r *Repo) read(ctx context.Context, from blobs) (merge.Tree, error) {
-	names := slices.Collect(maps.Keys(from))
-	hashes := make([]string, len(names))
-	for i, name := range names {
-		hashes[i] = from[name]
+	names, hashes := from.sorted()
+	described, err := objects.Describe(ctx, r.git.Program().Feed, hashes...)
+	if err != nil {
+		return nil, err
 	}
+	for i, o := range described {
+		if o.Size > ticfile.MaxSize {
+			return nil, fmt.Errorf("read %s from git: it has %d bytes; the limit is %d", names[i], o.Size, ticfile.MaxSize)
+		}
+	}
+	return r.contents(ctx, from)
+}
+
+// contents reads objects that are known to be small.
+func (r *Repo) contents(ctx context.Context, from blobs) (merge.Tree, error) {
+	names, hashes := from.sorted()
 	found, err := objects.Read(ctx, r.git.Program().Feed, hashes...)
 	if err != nil {
 		return nil, err
 	}
 	tree := merge.Tree{}
 	for i, o := range found {
-		switch {
-		case o.Kind == "":
+		if o.Kind == "" {
 			return nil, fmt.Errorf("read %s from git: object %s is missing", names[i], hashes[i])
-		case o.Size > ticfile.MaxSize:
-			return nil, fmt.Errorf("read %s from git: it has %d bytes; the limit is %d", names[i], o.Size, ticfile.MaxSize)
 		}
 		tree[names[i]] = string(o.Data)
 	}
 	return tree, nil
+}
+
+// sorted returns the names and the hashes of objects in one order.
+func (b blobs) sorted() (names, hashes []string) {
+	names = slices.Sorted(maps.Keys(b))
+	for _, name := range names {
+		hashes = append(hashes, b[name])
+	}
+	return names, hashes
 }

@@ -229,7 +229,7 @@ func (x *Index) writeCache(out *bufio.Writer) error {
 // removeOld removes the caches of directories that nobody has read for a long time, and leftovers
 // of killed processes.
 func removeOld(dir string) {
-	listed, err := os.ReadDir(dir)
+	listed, err := regular.ReadDir(dir)
 	if err != nil {
 		return
 	}

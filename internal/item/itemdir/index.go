@@ -20,6 +20,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/spread"
 )
@@ -220,7 +221,7 @@ func (x *Index) withoutSpace(name string, from cachedfile.Signature) *file {
 // scan checks all files. It does not read files again that have not changed since before; it can be
 // nil.
 func (x *Index) scan(before *cacheReader) error {
-	directory, err := x.root.Open(".")
+	directory, err := regular.OpenDir(x.root, ".")
 	if err != nil {
 		return rooted.WithoutPath(err)
 	}

@@ -72,7 +72,7 @@ func SizesIn(root *os.Root, dir string) (Sizes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read directory %q: %w", dir, rooted.WithoutPath(err))
 	}
-	inside, err := root.OpenRoot(dir)
+	inside, err := regular.OpenRootIn(root, dir)
 	if err != nil {
 		return nil, fmt.Errorf("open directory %q: %w", dir, rooted.WithoutPath(err))
 	}

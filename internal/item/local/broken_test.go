@@ -310,7 +310,7 @@ func TestCheckAndRepair(t *testing.T) {
 	}
 	diff(t, "fixes", []remerge.Fix{
 		{File: "items/9.md", Done: `is "Item 2", which was #2`},
-		{File: "items/4.md", Done: `has the title "Other 4"; the other side had "Item 4"`},
+		{File: "items/4.md", Done: `has the title "Other 4" and not "Item 4", because both sides changed it`},
 		{File: "items/5.md", Done: "now has the number in its name; it had 1"},
 		{File: "items/10.md", Done: "is new: it was items/1 copy.md"},
 		{File: "items/1.md", Done: "no longer refers to #50, which does not exist"},

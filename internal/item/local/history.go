@@ -35,6 +35,8 @@ func (s *Store) History(ctx context.Context, id item.ID) ([]changes.Change, erro
 	log, err := f.History.Of(root, &it)
 	if changes.After(it.Updated, log.Last()) {
 		log.Changes = append(log.Changes, changes.Change{Item: id, At: it.Updated, Kind: changes.Elsewhere})
+	} else if chosen, ok := changes.Chosen(log.Changes, &it); ok {
+		log.Changes = append(log.Changes, chosen)
 	}
 	return changes.Bounded(log.Changes), err
 }

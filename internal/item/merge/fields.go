@@ -227,7 +227,7 @@ func (m *merger) mergeItem(e *entry, base, ours, theirs item.Item) item.Item {
 			if merged == field.ours {
 				other = field.theirs
 			}
-			m.report(ChoseValue, e, "has the %s %q; the other side had %q", field.name, merged, other)
+			m.report(ChoseValue, e, "has the %s %q and not %q, because both sides changed it", field.name, merged, other)
 		}
 	}
 	it.Updated = fields.Later(ours.Updated, theirs.Updated)

@@ -282,7 +282,7 @@ func (s *Store) noteGoneAtTimes(ctx context.Context) error {
 
 // noteGone notes which holders on this machine have ended.
 func (s *Store) noteGone(ctx context.Context, all *item.Snapshot) error {
-	find := claim.HolderCheck{By: claim.AgentOf(ctx), Now: time.Now()}
+	find := claim.HolderCheck{By: claim.AgentOf(ctx), Now: time.Now(), Worktrees: s.worktrees}
 	gone := map[item.ID]claim.Claim{}
 	for _, it := range all.Claims() {
 		if c, _ := all.Claim(it.ID); find.Mark(c) != c {
@@ -396,7 +396,7 @@ func (s *Store) due(ctx context.Context, by claim.Agent) (due []item.ID, gone ma
 			return err
 		}
 		defer rows.Close()
-		find := claim.HolderCheck{By: by, Now: time.Now()}
+		find := claim.HolderCheck{By: by, Now: time.Now(), Worktrees: s.worktrees}
 		for rows.Next() {
 			id, c, now, err := row.ScanClaim(rows)
 			switch {

@@ -17,25 +17,11 @@ import (
 type held struct {
 	claims map[item.ID]claim.Claim // the valid ones; never changed once it is given out
 	until  time.Time               // the first of them ends, by the clock of the database
-	state  string                  // the project, and what selectClaimState returned; "" if unknown
+	state  string                  // the project, and what row.SelectClaimState returned; "" if unknown
 }
 
 // fewClaims are so few that they cost no more than the question whether they have changed.
 const fewClaims = 128
-
-const (
-	claimsOf = " from copse.claim k join copse.project p on p.id = k.project_id where p.name = $1 and k.expires > pg_catalog.clock_timestamp()"
-	// selectClaimState returns a text that changes with each change of the claims of a project:
-	// every claim and every renewal has a later time than those that it could be mistaken for.
-	// The bounds are for times that no copse wrote, such as infinity, which have no sum.
-	selectClaimState = "select pg_catalog.concat_ws(' ', pg_catalog.count(*), pg_catalog.count(k.gone), pg_catalog.sum(k.item_id), " + seconds + "k.renewed" + inAll + ", " + seconds + "k.gone" + inAll + ")" + claimsOf
-
-	seconds = "pg_catalog.sum(extract(epoch from least(greatest("
-	inAll   = ", timestamptz '1970-01-01 00:00:00+00'), timestamptz '9999-01-01 00:00:00+00')))"
-)
-
-// selectClaims returns the statement that reads the claims of a project.
-func selectClaims() string { return "select " + row.ClaimColumns() + claimsOf }
 
 // look returns the project and the valid claims, which are at least as new. Few claims come
 // in the same exchange with the server. Of many, the server is asked whether they have changed.
@@ -48,9 +34,9 @@ func (s *Store) look(ctx context.Context, db *pgxpool.Pool) (p row.Project, clai
 	var both pgx.Batch
 	both.Queue(row.SelectProject(), name)
 	if many {
-		both.Queue(selectClaimState, name)
+		both.Queue(row.SelectClaimState, name)
 	} else {
-		both.Queue(selectClaims(), name)
+		both.Queue(row.SelectClaims(), name)
 	}
 	results := db.SendBatch(ctx, &both)
 	defer results.Close()
@@ -76,7 +62,7 @@ func (s *Store) look(ctx context.Context, db *pgxpool.Pool) (p row.Project, clai
 	if err := results.Close(); err != nil {
 		return p, nil, err
 	}
-	rows, err := db.Query(ctx, selectClaims(), name)
+	rows, err := db.Query(ctx, row.SelectClaims(), name)
 	if err != nil {
 		return p, nil, err
 	}

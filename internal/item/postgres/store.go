@@ -52,12 +52,16 @@ type Options struct {
 	Project func() (string, error)
 	// Done returns the statuses that mean done where the project does not say; nil is none.
 	Done func() ([]string, error)
+	// Worktrees returns the worktrees of this repository. A holder in another one, whose path others can
+	// choose, is not looked for.
+	Worktrees func() []string
 }
 
 // Store is one project in a database. It is safe for concurrent use.
 type Store struct {
 	projectName func() (string, error)
 	done        func() ([]string, error)
+	worktrees   func() []string
 	db          *connection.Pool
 	announcer   *follow.Announcer
 	space       *write.Space
@@ -76,7 +80,10 @@ var (
 
 // New returns the store of a project. Nothing is connected yet.
 func New(o Options) *Store {
-	s := &Store{projectName: o.Project, done: o.Done, db: connection.New(o.Database)}
+	s := &Store{projectName: o.Project, done: o.Done, worktrees: o.Worktrees, db: connection.New(o.Database)}
+	if s.worktrees == nil {
+		s.worktrees = func() []string { return nil }
+	}
 	s.announcer, s.space = follow.NewAnnouncer(s.announce), write.NewSpace(s.db.MaxAnswer())
 	return s
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/git/sidebranch"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
 // Whatever is on the branch, the store stays usable, and the sync after a correction succeeds.
@@ -40,7 +41,7 @@ func TestUnusableFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, err := branch.Read(ctx, tip)
+		tree, err := branch.Read(ctx, tip, func(string) bool { return true }, 2*ticfile.MaxSize)
 		if err != nil {
 			t.Fatal(err)
 		}

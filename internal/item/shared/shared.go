@@ -30,10 +30,13 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git/sidebranch"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/changes"
+	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/historyfile"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/exchange"
 	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/merge/match"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
@@ -47,6 +50,9 @@ type Syncer struct {
 	// Join allows the next Sync to join the store with one that has nothing in common with it, although
 	// both were published.
 	Join bool
+	// Redact returns the reason of a failure without secrets. The store keeps the reason where other
+	// accounts can read it. Nil keeps it as it is.
+	Redact func(string) string
 	// RemoteTime is how long a Sync may use the remote; 0 is a default.
 	RemoteTime time.Duration
 
@@ -87,6 +93,9 @@ func (s *Syncer) Sync(ctx context.Context) (Result, error) {
 		problem := ""
 		if failed := cmp.Or(err, r.Offline); failed != nil {
 			problem = failed.Error()
+		}
+		if s.Redact != nil {
+			problem = s.Redact(problem)
 		}
 		s.Join = s.Join && problem != ""
 		return errors.Join(err, s.Store.NoteSync(ctx, problem))
@@ -265,6 +274,7 @@ func (s *Syncer) exchange(ctx context.Context, r *Result, tip, theirs sidebranch
 			}
 			r.Received += received
 			r.Reports = append(r.Reports, restored(before, files, r.Reports)...)
+			r.Reports = append(r.Reports, chosen(before, files, r.Reports)...)
 		}
 		next, s.note.synced = now, now
 		return files, s.note.String(), nil
@@ -381,20 +391,14 @@ func (s *Syncer) common(ctx context.Context, base sidebranch.Commit, own, theirs
 
 // read returns the files of a commit that a store can have.
 func (s *Syncer) read(ctx context.Context, c sidebranch.Commit) (exchange.Files, error) {
-	tree, err := s.Branch.Read(ctx, c)
+	tree, err := s.Branch.Read(ctx, c, exchange.IsFile, ticfile.MaxSize)
 	if err != nil {
 		return nil, err
 	}
 	if _, ok := tree[merge.ConfigName]; c != "" && !ok {
 		return nil, fmt.Errorf("commit %s of the branch has no %s: it is not a branch of work items; choose another name for the branch", c, merge.ConfigName)
 	}
-	files := make(exchange.Files, len(tree))
-	for name, text := range tree {
-		if exchange.IsFile(name) {
-			files[name] = text
-		}
-	}
-	return files, nil
+	return exchange.Files(tree), nil
 }
 
 // restored reports the items that were deleted here and that others have changed or restored, except
@@ -412,6 +416,40 @@ func restored(before, after exchange.Files, known []merge.Report) []merge.Report
 		})
 	}
 	slices.SortFunc(reports, func(a, b merge.Report) int { return strings.Compare(a.File, b.File) })
+	return reports
+}
+
+// chosen reports the values that this clone had and that the merge of another clone replaced, except
+// those that a merge has reported here.
+func chosen(before, after exchange.Files, known []merge.Report) []merge.Report {
+	reported := make(map[string]bool)
+	for _, r := range known {
+		reported[r.File] = reported[r.File] || r.Kind == merge.ChoseValue
+	}
+	var reports []merge.Report
+	for name, text := range after {
+		old, both := before[name]
+		if !both || old == text || path.Dir(name) != merge.ItemsDir || reported[name] {
+			continue
+		}
+		was, is := match.Read(name, old), match.Read(name, text)
+		if was == nil || is == nil {
+			continue
+		}
+		log := historyfile.Parse(after[path.Join(historyfile.Directory, historyfile.Name(is.ID, is.Item.Created))])
+		c, _ := changes.Chosen(log.Changes, &is.Item)
+		had, _ := changes.NewUpdate(&was.Item, &is.Item, claim.Agent{})
+		for _, v := range c.Values() {
+			if slices.Contains(had.Values(), v) {
+				reports = append(reports, merge.Report{
+					Kind: merge.ChoseValue, File: name, Text: fmt.Sprintf("has the %s %q and not %q, because another clone changed it, too", v.Field, v.After, v.Before),
+				})
+			}
+		}
+	}
+	slices.SortFunc(reports, func(a, b merge.Report) int {
+		return cmp.Or(strings.Compare(a.File, b.File), strings.Compare(a.Text, b.Text))
+	})
 	return reports
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/distinct"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/yamlmap"
 )
@@ -237,7 +238,7 @@ func (c *Config) SetDoneStatuses(statuses []string) error {
 		if !slices.Contains(c.values.Statuses, status) {
 			return &item.InvalidError{
 				Field:   keyDoneStatuses,
-				Problem: fmt.Sprintf("Invalid status %q. Valid statuses: %s", status, strings.Join(c.values.Statuses, ", ")),
+				Problem: fmt.Sprintf("Invalid status %q. Valid statuses: %s", status, foreign.Mention(c.values.Statuses...)),
 			}
 		}
 	}

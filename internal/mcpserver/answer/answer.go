@@ -42,11 +42,12 @@ func (g *Guard) Recovered(ctx context.Context, what string, err *error) {
 	}
 }
 
-// Redacted removes the server's secrets from every answer: results of all kinds, and errors.
+// Redacted removes the server's secrets from every answer: results of all kinds, and errors. Handlers find
+// the secrets in their context, to remove them before they cut a text.
 // Progress is redacted where it is reported.
 func (g *Guard) Redacted(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		result, err := next(ctx, method, req)
+		result, err := next(secret.With(ctx, g.Secrets), method, req)
 		if err != nil {
 			return result, g.redactError(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"slices"
 	"strings"
 
@@ -205,7 +206,7 @@ func (k *Skills) read(ctx context.Context, req *mcp.ReadResourceRequest) (_ *mcp
 	if err != nil {
 		return nil, err
 	}
-	text, err := found.Read(ctx)
+	text, err := content(ctx, found)
 	if err != nil {
 		return nil, err
 	}
@@ -227,10 +228,19 @@ func (k *Skills) find(ctx context.Context, session *mcp.ServerSession, meta mcp.
 
 func uriOf(s toolset.Skill) string { return scheme + s.Name + file }
 
+// content returns the file of a skill.
+func content(ctx context.Context, s toolset.Skill) (string, error) {
+	text, err := s.Read(ctx)
+	if refused, ok := errors.AsType[*toolset.ArgumentError](err); ok {
+		return "", wire.InvalidParams("%s", refused.Message)
+	}
+	return text, err
+}
+
 // entry describes a skill. The size and the digest are those of the text that leaves the server,
 // which contains no secrets.
 func (k *Skills) entry(ctx context.Context, s toolset.Skill) (entry, error) {
-	text, err := s.Read(ctx)
+	text, err := content(ctx, s)
 	if err != nil {
 		return entry{}, err
 	}

@@ -10,10 +10,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/secret"
 )
 
 const (
@@ -40,7 +42,8 @@ type Lines struct {
 
 // Text is a part of a file.
 type Text struct {
-	// Content is complete lines of the file, except for a line that alone is too long.
+	// Content is complete lines of the file, except for a line that alone is too long, without the secrets of the
+	// call.
 	Content string
 	// Notice describes the missing part, and how to get it. It is empty if the text is complete.
 	Notice string
@@ -67,7 +70,7 @@ func Read(ctx context.Context, file io.Reader, size int64, lines Lines) (Text, e
 	if problem := notText(r.head, r.text.Bytes(), r.size); problem != "" {
 		return Text{}, &Problem{What: problem}
 	}
-	return r.result()
+	return r.result(secret.Of(ctx))
 }
 
 // reader goes through a file once.
@@ -80,7 +83,9 @@ type reader struct {
 
 	head   []byte // the beginning of the file, to detect its type
 	text   bytes.Buffer
-	passed int64 // bytes read so far
+	before []byte // the end of what precedes text in its first line
+	after  []byte // the beginning of what follows text in a line that is cut
+	passed int64  // bytes read so far
 	shown  int
 	line   int   // lines started so far
 	full   bool  // no more lines fit
@@ -119,6 +124,7 @@ func (r *reader) read(ctx context.Context, file io.Reader) error {
 				return errFar
 			}
 			if r.full && !r.count {
+				r.follow(in)
 				return nil
 			}
 		}
@@ -128,6 +134,14 @@ func (r *reader) read(ctx context.Context, file io.Reader) error {
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return err
 		}
+	}
+}
+
+// follow keeps what follows a line that was cut.
+func (r *reader) follow(in *bufio.Reader) {
+	if r.cut > 0 && len(r.after) < secret.Around {
+		next, _ := in.Peek(secret.Around) // what cannot be read is in no secret
+		r.after = append(r.after, next...)
 	}
 }
 
@@ -179,6 +193,7 @@ func (r *reader) take(chunk []byte, end bool, length int64) {
 		r.full = true
 		return
 	case r.cut > 0:
+		r.after = append(r.after, chunk[:min(len(chunk), max(0, secret.Around-len(r.after)))]...)
 		if r.cut = length; end {
 			r.shown++
 			r.full = true
@@ -186,10 +201,15 @@ func (r *reader) take(chunk []byte, end bool, length int64) {
 		return
 	}
 	if before := length - int64(len(chunk)); r.line == r.from && before < int64(r.skip) {
-		chunk = chunk[min(int64(r.skip)-before, int64(len(chunk))):]
-		for len(chunk) > 0 && !utf8.RuneStart(chunk[0]) { // a position within a character
-			chunk, r.skip = chunk[1:], r.skip+1
+		from := int(min(int64(r.skip)-before, int64(len(chunk))))
+		for from < len(chunk) && !utf8.RuneStart(chunk[from]) { // a position within a character
+			from, r.skip = from+1, r.skip+1
 		}
+		r.before = append(r.before, chunk[max(0, from-secret.Around):from]...)
+		if over := len(r.before) - secret.Around; over > 0 {
+			r.before = append(r.before[:0], r.before[over:]...)
+		}
+		chunk = chunk[from:]
 		if len(chunk) == 0 {
 			if end {
 				r.past, r.full = length, true
@@ -213,7 +233,9 @@ func (r *reader) take(chunk []byte, end bool, length int64) {
 		return
 	}
 	r.text.Write(chunk[:room])
-	r.text.Truncate(len(wholeRunes(r.text.Bytes())))
+	whole := len(wholeRunes(r.text.Bytes()))
+	r.after = append(bytes.Clone(r.text.Bytes()[whole:]), chunk[room:]...)
+	r.text.Truncate(whole)
 	r.cut = length
 	if !r.count {
 		r.cut, end = r.size, true
@@ -237,8 +259,8 @@ func wholeRunes(text []byte) []byte {
 	return text
 }
 
-// result describes what was read.
-func (r *reader) result() (Text, error) {
+// result describes what was read, and shows it without known secrets.
+func (r *reader) result(known *secret.Set) (Text, error) {
 	if r.past > 0 {
 		return Text{}, &Problem{
 			What: fmt.Sprintf("has %d bytes in line %d", r.past, r.from), Remedy: fmt.Sprintf("column is %d: use a smaller one", r.skip+1),
@@ -247,7 +269,8 @@ func (r *reader) result() (Text, error) {
 	if r.shown == 0 && r.from > 1 {
 		return Text{}, &Problem{What: "has " + cleantext.Count(r.line, "line"), Remedy: fmt.Sprintf("offset is %d: use a smaller one", r.from)}
 	}
-	t := Text{Content: r.text.String()}
+	around := string(slices.Concat(r.before, r.text.Bytes(), r.after))
+	t := Text{Content: known.Between(around, len(r.before), len(r.before)+r.text.Len())}
 	if r.line == 0 {
 		t.Notice = "The file is empty."
 		return t, nil
@@ -255,7 +278,7 @@ func (r *reader) result() (Text, error) {
 	last := r.from + r.shown - 1
 	var notes []string
 	if r.cut > 0 {
-		end := r.skip + len(t.Content)
+		end := r.skip + r.text.Len()
 		notes = append(notes, fmt.Sprintf("… line %d: bytes %d to %d of %d shown; continue it with offset=%d, column=%d", last, r.skip+1, end, r.cut, last, end+1))
 	}
 	switch {

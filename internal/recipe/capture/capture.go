@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 )
 
 // MaxOutput is the number of stored bytes of an output: half of them from its beginning, and half
@@ -79,29 +80,105 @@ func (o *Output) TextOf(maximum int) (text string, leftOut int64) {
 		return clean(slices.Concat(head, tail)), 0
 	}
 	// The cut is between lines, if possible.
+	before, after := beginning, end
 	if i := bytes.LastIndexByte(head, '\n'); i >= 0 {
 		leftOut += int64(len(head) - i - 1)
-		head = head[:i+1]
+		before, head = clean, head[:i]
 	}
 	if i := bytes.IndexByte(tail, '\n'); i >= 0 && i < len(tail)-1 {
 		leftOut += int64(i + 1)
-		tail = tail[i+1:]
+		after, tail = clean, tail[i+1:]
 	}
-	return fmt.Sprintf("%s\n… %s left out …\n%s", strings.TrimSuffix(clean(head), "\n"), cleantext.Count(int(leftOut), "byte"), clean(tail)), leftOut
+	return fmt.Sprintf("%s\n… %s left out …\n%s", before(head), cleantext.Count(int(leftOut), "byte"), after(tail)), leftOut
 }
 
-// LastLine returns the last line that is not empty, in at most n characters.
+// LastLine returns the last line that is not empty, in at most n characters. A line that has no end yet is cut.
 func (o *Output) LastLine(n int) string {
-	o.mu.Lock()
-	text := append(append([]byte{}, o.tail[o.next:]...), o.tail[:o.next]...)
-	if len(text) == 0 {
-		text = append(text, o.head...)
+	const longest = 4 << 10
+	text := o.stored()
+	read := clean
+	if over := len(text) - longest; over > 0 {
+		read, text = end, text[over:]
 	}
-	o.mu.Unlock()
-	text = text[max(0, len(text)-4096):]
-	lines := strings.Split(strings.TrimSpace(clean(text)), "\n")
-	return cleantext.Cut(strings.TrimSpace(lines[len(lines)-1]), n)
+	lines := strings.Split(strings.TrimSpace(read(text)), "\n")
+	line := strings.TrimSpace(lines[len(lines)-1])
+	if line != "" && continues(text) {
+		line = beginning([]byte(line))
+	}
+	return cleantext.Cut(line, n)
 }
+
+// Interrupt marks the end of the output as a cut, unless a line ends there. Call it when the task is stopped: just
+// then continues the line with an error.
+func (o *Output) Interrupt() {
+	if continues(o.stored()) {
+		_, _ = o.Write([]byte(mark)) // never fails
+	}
+}
+
+// End marks the places where a program can have ended in the middle of a secret, if redact finds a part of one there:
+// the end of the output, and where just continues a line with an error. Call it when the task has ended.
+func (o *Output) End(redact func(string) string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	leftOut := o.total - int64(len(o.head)) - int64(len(o.tail))
+	head, tail := o.head, slices.Concat(o.tail[o.next:], o.tail[:o.next])
+	if leftOut == 0 {
+		head, tail = nil, slices.Concat(head, tail)
+	}
+	o.head, o.tail, o.next = head, lastPart(tail, redact), 0
+	o.total = leftOut + int64(len(o.head)) + int64(len(o.tail))
+}
+
+// lastPart returns the last part of an output with the marks of End.
+func lastPart(text []byte, redact func(string) string) []byte {
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	for i, line := range lines {
+		if last := i == len(lines)-1; last || report.Get().Match(line) {
+			lines[i] = []byte(ended(string(line), redact))
+		}
+	}
+	return slices.Concat(lines...)
+}
+
+// report finds the error of just after a recipe has failed.
+var report = lazyregexp.New("(?:\x1b\\[[\\d;]*m)*error(?:\x1b\\[[\\d;]*m)*: (?:\x1b\\[[\\d;]*m)*[Rr]ecipe `")
+
+// ended returns a line with a mark at its end, and before an error of just, where a part of a secret is.
+func ended(line string, redact func(string) string) string {
+	places := []int{len(line)}
+	if found := report.Get().FindStringIndex(line); found != nil {
+		places = append(places, found[0])
+	}
+	for _, at := range places {
+		if before := line[:at]; redact(before+mark) != redact(before)+mark {
+			line = before + mark + line[at:]
+		}
+	}
+	return line
+}
+
+// stored returns the stored bytes.
+func (o *Output) stored() []byte {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Concat(o.head, o.tail[o.next:], o.tail[:o.next])
+}
+
+// continues reports whether an output ends within a line, and without a mark.
+func continues(text []byte) bool {
+	return len(text) > 0 && !bytes.ContainsAny(text[len(text)-1:], "\r\n") && !bytes.HasSuffix(text, []byte(mark))
+}
+
+// mark is at each cut within a line. With it, the search for secrets recognizes a part of one (package
+// secret).
+const mark = "…"
+
+// beginning returns the clean beginning of a line that continues.
+func beginning(text []byte) string { return clean(text) + mark }
+
+// end returns the clean end of a text that begins within a line.
+func end(text []byte) string { return mark + clean(text) }
 
 // clean makes text harmless. Of a line that was overwritten several times, as progress bars are, it
 // keeps the final text.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/copse-dev/copse/internal/recipe/capture"
+	"github.com/copse-dev/copse/internal/secret"
 )
 
 func TestOutput(t *testing.T) {
@@ -64,5 +65,113 @@ func TestOutputIsBounded(t *testing.T) {
 	}
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > 64<<20 {
 		t.Errorf("%d bytes were allocated", grown)
+	}
+}
+
+// Wherever an output is cut, the part of a secret that is left is recognized.
+func TestCutsHideHalfOfASecret(t *testing.T) {
+	t.Parallel()
+	const password = "hunter2-ünd-correct-horse-battery"
+	var secrets secret.Set
+	secrets.Add(password)
+	reveals := func(text string) bool {
+		text = secrets.Redact(text)
+		for i := range len(password) - 8 {
+			if strings.Contains(text, password[i:i+9]) {
+				return true
+			}
+		}
+		return false
+	}
+	lines := strings.Repeat("line\n", 20)
+	for at := range len(password) {
+		for name, output := range map[string]string{
+			"the last line":             strings.Repeat("a", 50) + password + strings.Repeat("b", 4096-at),
+			"the last line of many":     strings.Repeat("a", 40<<10) + password + strings.Repeat("b", 4096-at),
+			"a line without its end":    "a " + password[:at],
+			"the beginning":             strings.Repeat("a", capture.MaxOutput/2-at) + password + strings.Repeat("b", capture.MaxOutput),
+			"the end":                   strings.Repeat("a", capture.MaxOutput) + password + strings.Repeat("b", capture.MaxOutput/2-at),
+			"a smaller part":            strings.Repeat("a", 500-at) + password + strings.Repeat("b", 2000),
+			"an error after a progress": lines + strings.Repeat("#", 2040-at) + "\rerror: " + password + "\n",
+			"a colored error":           lines + strings.Repeat("\x1b[31m", 400) + "error: " + strings.Repeat(".", 41-at) + password + "\n",
+		} {
+			var o capture.Output
+			_, _ = io.WriteString(&o, output)
+			all, _ := o.Text()
+			some, _ := o.TextOf(1000)
+			if name == "a line without its end" {
+				all, some = "", "" // only a line of progress continues
+			}
+			for _, text := range append([]string{all, some, o.LastLine(200)}, o.Reasons(secrets.Redact)...) {
+				if reveals(text) {
+					t.Errorf("%s, cut at %d: %.300q", name, at, text)
+				}
+			}
+		}
+	}
+}
+
+// A task that is stopped in the middle of a secret leaves no beginning of it, whatever follows.
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	const password = "hunter2-ünd-correct-horse"
+	var secrets secret.Set
+	secrets.Add(password)
+	for at := range len(password) {
+		for _, after := range []string{"", "error: recipe `x` was terminated\n"} {
+			var o capture.Output
+			_, _ = io.WriteString(&o, strings.Repeat("line\n", 20)+"error: "+password[:at])
+			o.Interrupt()
+			o.Interrupt()
+			_, _ = io.WriteString(&o, after)
+			text, _ := o.Text()
+			for _, text := range append([]string{text, o.LastLine(200)}, o.Reasons(secrets.Redact)...) {
+				if text = secrets.Redact(text); strings.Contains(text, password[:9]) || strings.Contains(text, "……") {
+					t.Errorf("cut at %d: %q", at, text)
+				}
+			}
+		}
+	}
+	var o capture.Output
+	_, _ = io.WriteString(&o, "done\n")
+	o.Interrupt()
+	if text, _ := o.Text(); text != "done\n" {
+		t.Errorf("a complete line: %q", text)
+	}
+}
+
+// A task that ends in the middle of a secret by itself leaves no beginning of it, and no other output changes.
+func TestEnd(t *testing.T) {
+	t.Parallel()
+	const password = "hunter2-ünd-correct-horse"
+	var secrets secret.Set
+	secrets.Add(password)
+	const failed = "error: recipe `x` failed on line 1 with exit code 1\n"
+	for _, before := range []string{"", "line\n", strings.Repeat("line\n", 20), strings.Repeat("line\n", capture.MaxOutput/4)} {
+		for _, after := range []string{
+			"", failed, "error: Recipe `y` was terminated on line 1 by signal 9\n" + failed, "\x1b[1;31merror\x1b[0m: \x1b[1mRecipe `x` failed\x1b[0m\n" + failed,
+		} {
+			for at := range len(password) + 1 {
+				var o capture.Output
+				_, _ = io.WriteString(&o, before+"error: "+password[:at]+after)
+				o.End(secrets.Redact)
+				o.End(secrets.Redact)
+				text, _ := o.Text()
+				for _, text := range append([]string{text, o.LastLine(200)}, o.Reasons(secrets.Redact)...) {
+					if text = secrets.Redact(text); strings.Contains(text, password[:9]) || strings.Contains(text, "……") {
+						t.Errorf("cut at %d of %d before %q: %.300q", at, len(before), after, text)
+					}
+				}
+			}
+			var marked, plain capture.Output
+			for _, o := range []*capture.Output{&marked, &plain} {
+				_, _ = io.WriteString(o, before+"hunter"+after)
+			}
+			marked.End(secrets.Redact)
+			got, cut := marked.Text()
+			if want, left := plain.Text(); got != want || cut != left {
+				t.Errorf("without a secret: %.200q, %d, want %.200q, %d", got, cut, want, left)
+			}
+		}
 	}
 }

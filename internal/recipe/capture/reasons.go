@@ -75,7 +75,7 @@ func (e *explanation) write(p []byte) {
 	}
 	for {
 		line, rest, ended := bytes.Cut(p, []byte("\n"))
-		e.line = append(e.line, line[:min(len(line), maxLine-len(e.line))]...)
+		e.line = append(e.line, line[:min(len(line), maxLine+1-len(e.line))]...)
 		if !ended {
 			return
 		}
@@ -91,7 +91,12 @@ func (e *explanation) consider() {
 		e.line = e.line[:0]
 		return
 	}
-	line := strings.TrimRight(clean(e.line), " \t")
+	var line string
+	if len(e.line) > maxLine {
+		line = beginning(e.line[:maxLine])
+	} else {
+		line = strings.TrimRight(clean(e.line), " \t")
+	}
 	e.line = e.line[:0]
 	if !mistake.Get().MatchString(line) || slices.Contains(e.first, line) || slices.Contains(e.last, line) {
 		return
@@ -130,7 +135,7 @@ func (o *Output) Reasons(redact func(string) string) []string {
 	found := slices.Concat(seen.first, seen.last)
 	for i, line := range found {
 		// A cut before this could leave part of a secret.
-		found[i] = cleantext.Cut(redact(line), maxReason)
+		found[i] = cleantext.Cut(redact(ended(line, redact)), maxReason)
 	}
 	return found
 }

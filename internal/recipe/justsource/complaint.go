@@ -2,6 +2,7 @@ package justsource
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cleantext"
@@ -19,24 +20,49 @@ const (
 	maxComplaintLines = 5
 )
 
+// errOutside reports that just read what copse did not give to it.
+var errOutside = &FileError{Problem: "it reads a file outside the project; move the file into the project, or copy what you need of it"}
+
 // Complaint returns just's message about copies in a directory: the message, the file, and the
-// line. It omits the quoted source, which could contain anything.
+// line. The message is quoted, as it repeats texts of the justfile. It omits the quoted source, which could contain anything, and everything about a file that is not a
+// copy.
 func Complaint(stderr, dir string) string {
 	var message []string
-	location := ""
+	location, quoted := "", false
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimRight(line, "\r\n")
 		if at := arrow.Get().FindStringSubmatch(line); at != nil {
-			location = withoutDir(at[1], dir) + ", line " + at[2] + ": "
-			break
+			name, err := Original(at[1], dir)
+			if err != nil {
+				return err.Error()
+			}
+			if !quoted {
+				location = shown(name) + ", line " + at[2] + ": "
+			}
+			quoted = true
 		}
-		if excerpt.Get().MatchString(line) || len(message) == maxComplaintLines {
-			break
+		if quoted = quoted || excerpt.Get().MatchString(line) || len(message) == maxComplaintLines; !quoted {
+			message = append(message, withoutDir(line, dir))
 		}
-		message = append(message, withoutDir(line, dir))
 	}
 	text := strings.TrimSpace(strings.TrimPrefix(strings.Join(message, "\n"), "error: "))
-	return cleantext.Cut(cleantext.Block(location+text), maxComplaint)
+	text = strings.ReplaceAll(cleantext.Line(text), "`", "'") // which are escapes in a name
+	return location + strconv.Quote(cleantext.Cut(text, maxComplaint))
+}
+
+// Original returns the name in the project of a copy in a directory. It is an error if the file is not a copy.
+// just shows a path relative to the justfile, which is in the directory, or an absolute one. The system can have
+// a link to temporary files, so only the end of the directory's path counts there, which is random.
+func Original(file, dir string) (string, error) {
+	name := filepath.FromSlash(file)
+	if filepath.IsAbs(name) {
+		end := filepath.Join(filepath.Base(filepath.Dir(dir)), filepath.Base(dir)) + string(filepath.Separator)
+		_, name, _ = strings.Cut(name, end)
+	}
+	if !filepath.IsLocal(name) {
+		return "", errOutside
+	}
+	return filepath.ToSlash(name), nil
 }
 
 // withoutDir returns a text without the path of the copies, which nobody else knows.

@@ -15,12 +15,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/distinct"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -126,9 +128,9 @@ func (s *Sources) add(name string) (found []string, err error) {
 		return nil, &FileError{Problem: shown(name) + " cannot be used: it is not UTF-8 text"}
 	}
 	text := string(data)
-	list, ok := statements(text)
-	if !ok {
-		return nil, &FileError{Problem: fmt.Sprintf("%s has more than %d lines that begin with \"import\" or \"mod\"", shown(name), maxKeywords)}
+	list, problem := statements(text)
+	if problem != "" {
+		return nil, &FileError{Problem: "The justfile cannot be used: " + shown(name) + ", " + problem}
 	}
 	for _, st := range list {
 		if st.problem != "" {
@@ -246,9 +248,9 @@ func (st statement) refused(file, problem string) error {
 }
 
 // Quote returns a text of a justfile as a message shows it.
-func Quote(s string) string { return "'" + cleantext.Cut(cleantext.Line(s), 100) + "'" }
+func Quote(s string) string { return strconv.Quote(cleantext.Cut(cleantext.Line(s), 100)) }
 
-func shown(name string) string { return cleantext.Cut(cleantext.Line(name), 200) }
+func shown(name string) string { return foreign.Mention(cleantext.Cut(cleantext.Line(name), 200)) }
 
 // reason returns an error of the root in a sentence.
 func reason(err error) string {
@@ -280,7 +282,7 @@ func (s *Sources) Copy(to string) error {
 // redirected returns a text in which absolute paths, and paths in the home directory, lead into a
 // directory of copies. Other paths already do.
 func (s *Sources) redirected(to, name, text string) string {
-	list, _ := statements(text) // add has refused too many
+	list, _ := statements(text) // add has refused the others
 	slices.SortFunc(list, func(a, b statement) int { return cmp.Compare(b.from, a.from) })
 	for _, st := range list {
 		if !filepath.IsAbs(st.path) && !strings.HasPrefix(st.path, "~/") {

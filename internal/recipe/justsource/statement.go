@@ -1,6 +1,7 @@
 package justsource
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -20,50 +21,42 @@ type statement struct {
 	problem string
 }
 
-// In a justfile, a statement begins at the start of a line, or after a byte order mark.
 // Whitespace is spaces, tabs, and line ends after a backslash.
 var (
-	keyword = lazyregexp.New(`(?m)^(?:\x{FEFF})?(import|mod)(?:[^A-Za-z0-9_-]|\z)`)
+	keyword = lazyregexp.New(`^(import|mod)(?:[^A-Za-z0-9_-]|\z)`)
 	blank   = lazyregexp.New(`^(?:[ \t]|\\\r?\n)*`)
 	word    = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*`)
 	ending  = lazyregexp.New(`^(?:\r?\n|#|\z)`)
 )
 
-// function finds text that looks like the definition of a function.
-var function = lazyregexp.New(`(?m)^(?:\x{FEFF})?([A-Za-z_][A-Za-z0-9_-]*)(?:\s|\\\r?\n)*\([^)]*\)(?:\s|\\\r?\n)*:=`)
+// function finds the definition of a function. Line ends are whitespace between its parentheses.
+var function = lazyregexp.New(`^([A-Za-z_][A-Za-z0-9_-]*)(?:\s|\\\r?\n)*\([^)]*\)(?:\s|\\\r?\n)*:=`)
 
 // Functions returns the names of the functions that the sources define.
-func (s *Sources) Functions() []string {
-	var names []string
+func (s *Sources) Functions() []string { return s.found(function.Get()) }
+
+// found returns the first group of an expression in each logical line that has it.
+func (s *Sources) found(pattern *regexp.Regexp) (found []string) {
 	for _, text := range s.texts {
-		for _, found := range function.Get().FindAllStringSubmatch(text, -1) {
-			names = append(names, found[1])
+		list, _ := lines(text) // add has refused the others
+		for _, l := range list {
+			if groups := pattern.FindStringSubmatch(text[l.from:l.to]); groups != nil {
+				found = append(found, groups[1])
+			}
 		}
 	}
-	return names
+	return found
 }
 
 // interpreter finds the setting for scripts that name no interpreter, with its value.
-var interpreter = lazyregexp.New(`(?m)^(?:\x{FEFF})?set[ \t]+script-interpreter[ \t]*:=[ \t]*\[([^]\r\n]*)\][ \t]*(?:#.*)?\r?$`)
+var interpreter = lazyregexp.New(`^set[ \t]+script-interpreter[ \t]*:=[ \t]*\[([^]\r\n]*)\][ \t]*(?:#.*)?\r?\n?$`)
 
 // Interpreter returns the program that runs scripts that name none, with its arguments; nil if it is unknown,
 // because files set several, or one of several modules sets it.
 func (s *Sources) Interpreter(modules bool) []string {
-	var words []string
 	mentions := 0
 	for _, text := range s.texts {
 		mentions += strings.Count(text, "script-interpreter")
-		if found := interpreter.Get().FindStringSubmatch(text); found != nil {
-			r := scanner{text: found[1]}
-			for r.at < len(r.text) {
-				r.skip(blank.Get())
-				word, ok, problem := r.quoted()
-				if r.skip(blank.Get()); !ok || problem != "" || !r.accept(",") && r.at < len(r.text) {
-					return nil
-				}
-				words = append(words, word)
-			}
-		}
 	}
 	switch {
 	case mentions == 0:
@@ -71,33 +64,49 @@ func (s *Sources) Interpreter(modules bool) []string {
 	case mentions > 1 || modules:
 		return nil
 	}
+	var words []string
+	for _, list := range s.found(interpreter.Get()) {
+		r := scanner{text: list}
+		for r.at < len(r.text) {
+			r.skip(blank.Get())
+			word, ok, problem := r.quoted()
+			if r.skip(blank.Get()); !ok || problem != "" || !r.accept(",") && r.at < len(r.text) {
+				return nil
+			}
+			words = append(words, word)
+		}
+	}
 	return words
 }
 
-// maxKeywords is the maximum number of lines of a file that begin with "import" or "mod". Each costs
-// as much as the rest of the file, if it begins a string that does not end.
+// maxKeywords is the maximum number of lines of a file that begin with "import" or "mod". Each can
+// name several files, for which copse looks.
 const maxKeywords = 1000
 
-// statements returns the imports and modules of a justfile. It includes text that only looks like
-// one, in a string of several lines: one file too many is better than one too few. It returns false if
-// there are too many.
-func statements(text string) ([]statement, bool) {
-	found := keyword.Get().FindAllStringSubmatchIndex(text, maxKeywords+1)
-	if len(found) > maxKeywords {
-		return nil, false
+// statements returns the imports and modules of a justfile, or what is wrong with the file.
+func statements(text string) (list []statement, problem string) {
+	all, unreadable := lines(text)
+	if unreadable > 0 {
+		return nil, fmt.Sprintf("line %d: it cannot be read; end each string and parenthesis, and write only spaces and tabs as whitespace", unreadable)
 	}
-	var list []statement
-	line, from := 1, 0
-	for _, at := range found {
-		line += strings.Count(text[from:at[2]], "\n")
-		from = at[2]
-		s := statement{line: line}
-		r := scanner{text: text, at: at[3]}
-		if r.understand(&s, text[at[2]:at[3]] == "mod") {
+	keywords, number, from := 0, 1, 0
+	for _, l := range all {
+		number += strings.Count(text[from:l.from], "\n")
+		from = l.from
+		found := keyword.Get().FindStringSubmatch(text[l.from:l.to])
+		if found == nil {
+			continue
+		}
+		if keywords++; keywords > maxKeywords {
+			return nil, fmt.Sprintf("it has more than %d lines that begin with \"import\" or \"mod\"", maxKeywords)
+		}
+		s := statement{line: number}
+		r := scanner{text: text[:l.to], at: l.from + len(found[1])}
+		if r.understand(&s, found[1] == "mod") {
 			list = append(list, s)
 		}
 	}
-	return list, true
+	return list, ""
 }
 
 // scanner reads the words of one statement.
@@ -147,32 +156,34 @@ func (r *scanner) understand(s *statement, module bool) bool {
 	if s.path, s.to = path, r.at; s.problem == "" {
 		s.problem = problem
 	}
+	// A copy of the justfile has the path of a copy in its place, between single quotation marks.
+	if s.problem == "" && strings.ContainsFunc(path, func(c rune) bool { return c == '\'' || c < ' ' || c == 0x7f }) {
+		s.problem = "its path has a quotation mark or a control character; rename the file"
+	}
 	return true
 }
 
 // quoted reads a string. problem explains why its value is unknown.
 func (r *scanner) quoted() (value string, ok bool, problem string) {
-	for _, quote := range []string{`"""`, "'''", `"`, "'"} {
-		if !r.accept(quote) {
-			continue
-		}
-		raw, ok := r.until(quote)
-		if !ok {
-			return "", true, "its path is an unterminated string"
-		}
-		if strings.ContainsAny(raw, "\r\n\x00") {
-			return "", true, "its path has several lines; write it on one"
-		}
-		if quote[0] == '\'' {
-			return raw, true, ""
-		}
-		value, ok := unescape(raw)
-		if !ok {
-			return "", true, "its path has an unknown escape; write a plain string"
-		}
-		return value, true, ""
+	quote := r.quote()
+	if quote == "" || quote[0] == '`' {
+		return "", false, ""
 	}
-	return "", false, ""
+	raw, ok := r.until(quote)
+	switch {
+	case !ok:
+		return "", true, "its path is an unterminated string"
+	case strings.ContainsAny(raw, "\r\n\x00"):
+		return "", true, "its path has several lines; write it on one"
+	case len(quote) > 1 && raw != strings.TrimSpace(raw):
+		return "", true, "its path begins or ends with blanks, which just removes; write it without them"
+	case quote[0] == '\'':
+		return raw, true, ""
+	}
+	if value, ok = unescape(raw); !ok {
+		return "", true, "its path has an unknown escape; write a plain string"
+	}
+	return value, true, ""
 }
 
 // until returns the text before the end of a string.

@@ -3,24 +3,42 @@ package splice
 import (
 	"strings"
 
-	"github.com/copse-dev/copse/internal/recipe/splice/quoting"
+	"github.com/copse-dev/copse/internal/recipe/splice/plain"
 )
 
 // maxConstants limits the text of the constants that all recipes of a justfile insert. A justfile can
 // mention a long constant thousands of times.
 const maxConstants = 4 << 20
 
-// maxScripts limits the text of all scripts that are parsed for a justfile.
+// maxScripts limits the text of all scripts that are parsed for a justfile, and the expressions in it.
 const maxScripts = 4 << 20
 
 // budget is the text that the analysis of a justfile may still insert, and the one that it may parse.
-type budget struct{ left, scripts int }
+type budget struct {
+	left, scripts int
+}
+
+// spend counts an expression, and all texts in it, and reports whether the budget allows it.
+func (b *budget) spend(e any) bool {
+	b.scripts--
+	switch e := e.(type) {
+	case string:
+		b.scripts -= len(e)
+	case []any:
+		for _, part := range e {
+			if !b.spend(part) {
+				return false
+			}
+		}
+	}
+	return b.scripts >= 0
+}
 
 // constant returns the value of a constant for insertion into a script, and whether there is such a
 // constant. Without fits, its text, or that of all constants before it, is too long to parse.
 func (m *module) constant(name string) (value string, isConstant, fits bool) {
 	value, isConstant = m.assigned(name)
-	if m.constants.left -= min(len(value), quoting.MaxScript); len(value) > quoting.MaxScript || m.constants.left < 0 {
+	if m.constants.left -= min(len(value), plain.MaxScript); len(value) > plain.MaxScript || m.constants.left < 0 {
 		return "", isConstant, false
 	}
 	return value, isConstant, true
@@ -65,7 +83,7 @@ func (m *module) text(e any) (string, bool) {
 			if !isConstant {
 				return "", false
 			}
-			if all.Len() <= quoting.MaxScript {
+			if all.Len() <= plain.MaxScript {
 				all.WriteString(text)
 			}
 		}

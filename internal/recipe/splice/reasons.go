@@ -3,6 +3,8 @@ package splice
 import (
 	"fmt"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/recipe/splice/plain"
 )
 
 // The reasons why a parameter is spliced. What the author can do follows a semicolon; without one, it
@@ -11,12 +13,14 @@ const (
 	unquoted     = "the recipe inserts it without quote()"
 	unquotedText = "the recipe inserts it into a script that is not for a POSIX shell"
 	notShell     = "quote() does not protect it, as the recipe's script is not for a POSIX shell"
-	inQuotes     = "quote() does not protect it where the recipe inserts it: inside quotation marks, a comment, a here-document, or an expansion, or after a value or a construct that can end one"
 	defined      = "the recipe passes it to a function that the justfile defines; write what the function does into the recipe"
 	attribute    = "an attribute of the recipe uses it; write a constant there"
 	special      = "programs evaluate the variable of that name; give the parameter another name"
+	unknownShell = "copse does not know how the program that runs the recipe reads it; let sh, bash, or a programming language run the recipe"
 	passedOn     = "the recipe passes it on to "
-	asDefault    = "the default value of "
+	// composedArgument follows a passedOn.
+	composedArgument = " inside a longer text, or after other words; pass it as an argument of its own"
+	asDefault        = "the default value of "
 )
 
 // maxName limits the length of the names in a reason. Thousands of recipes can form a chain.
@@ -42,15 +46,16 @@ func (r *recipe) advised(name, reason string) string {
 		if !many {
 			use = fmt.Sprintf("write {{quote(%s)}} outside quotation marks, or %s", name, use)
 		}
-	case inQuotes:
-		use += " instead"
 	case unquotedText, notShell:
 		use = fmt.Sprintf("%sread argument %d in the language of the script", attribute, at)
 		if r.isScript() {
 			use += fmt.Sprintf(", such as sys.argv[%d] in Python", at)
 		}
 	default:
-		return reason
+		if !strings.HasPrefix(reason, plain.Quoted) {
+			return reason
+		}
+		use = "write {{quote(" + name + ")}} outside of these, or " + use
 	}
 	return reason + "; " + use
 }

@@ -4,12 +4,8 @@
 // [Analyze] reads the output of "just --dump --dump-format json". A parameter is spliced where
 // {{x}} is in a body, also inside quotation marks, which an argument can close, and also through an
 // expression, a default value, or a dependency that receives it. It is not spliced where the recipe
-// reads it as "$1" or "$x", nor where {{quote(x)}} is in a POSIX shell script outside quotation
-// marks, comments, here-documents, and the like. Both change where a recipe passes the parameter to
-// something that can read it as code again: just, eval, an arithmetic expression, a command whose
-// name is not a constant, or a place in the arguments of a program that package evaluation does not
-// accept. If the analysis does not support an expression, or cannot parse a script, the parameter
-// counts as spliced.
+// reads it as "$1" or "$x", nor where {{quote(x)}} is in a POSIX shell script, if package plain accepts
+// the script. If the analysis does not support an expression, the parameter counts as spliced.
 package splice
 
 import (
@@ -45,6 +41,7 @@ type module struct {
 		PositionalArguments bool `json:"positional_arguments"`
 		Export              bool `json:"export"`
 		IgnoreComments      bool `json:"ignore_comments"`
+		Lists               bool `json:"lists"`
 
 		DotenvCommand  any  `json:"dotenv_command"`
 		DotenvFilename any  `json:"dotenv_filename"`
@@ -55,9 +52,11 @@ type module struct {
 	} `json:"settings"`
 	functions map[string]bool
 	known     *Known
+	parent    *module // whose exported variables the recipes have, too
 	// Values of assignments can use each other many times, so what they are is decided once.
-	unknown map[string]bool
-	texts   map[string]*string // their texts, nil if they are not constants
+	unknown   map[string]bool
+	variables map[string]bool    // those in the environment; nil until inherited needs them
+	texts     map[string]*string // their texts, nil if they are not constants
 	// constants limits the text of constants that recipes insert, for the whole justfile.
 	constants *budget
 }
@@ -78,7 +77,9 @@ type recipe struct {
 	program  []string          // what runs it; nil until interpreter needs it
 	exported map[string]bool   // those in the environment; nil until environment needs them
 	spliced  map[string]string // nil until known
-	all      bool              // marks of variables are complete
+	rough    map[string]bool   // the parameters that a default value or a dependency gives more than plain text
+	joined   bool              // the lines of the body are commands
+	all      bool              // the marks of variables are complete
 }
 
 type parameter struct {
@@ -97,7 +98,8 @@ type Known struct {
 	// Environment are the names of the variables that recipes inherit.
 	Environment []string
 
-	dotenv bool // files set variables, too
+	environment map[string]bool
+	dotenv      bool // files set variables, too
 }
 
 // Analyze returns the spliced parameters.
@@ -110,8 +112,13 @@ func Analyze(dump []byte, known Known) (Recipes, error) {
 	for _, name := range known.Functions {
 		functions[name] = true
 	}
+	known.environment = make(map[string]bool, len(known.Environment))
+	for _, name := range known.Environment {
+		known.environment[name] = true
+	}
 	top.define(&known, functions, &budget{left: maxConstants, scripts: maxScripts})
 	found := Recipes{}
+	top.each("", func(_ string, r *recipe) { r.roughen() })
 	top.each("", func(name string, r *recipe) { found[name] = r.analyze() })
 	return found, nil
 }
@@ -122,6 +129,7 @@ func (m *module) define(known *Known, functions map[string]bool, constants *budg
 	known.dotenv = known.dotenv || m.readsDotenv()
 	m.functions, m.unknown, m.texts, m.constants = functions, map[string]bool{}, map[string]*string{}, constants
 	for _, sub := range m.Modules {
+		sub.parent = m
 		sub.define(known, functions, constants)
 	}
 }
@@ -165,9 +173,6 @@ func (m *module) command() programs.Command {
 	return programs.Command{Command: "sh", Arguments: []string{"-cu"}}
 }
 
-// shell reports whether a POSIX shell runs the lines of recipes.
-func (m *module) shell() bool { return m.command().Shell() }
-
 // analyze returns the spliced parameters of a recipe.
 func (r *recipe) analyze() map[string]string {
 	if r.spliced != nil {
@@ -177,17 +182,18 @@ func (r *recipe) analyze() map[string]string {
 	if len(r.Parameters) == 0 {
 		return r.spliced
 	}
-	if !r.isScript() {
+	if !r.joined && !r.isScript() {
+		r.joined = true
 		r.Body = lines.Joined(r.Body, r.module.Settings.IgnoreComments)
 	}
 	for _, p := range r.Parameters {
-		if r.exports(p.Export) && programs.Special(p.Name) {
+		interactive := p.Name == programs.Startup && slices.ContainsFunc(r.interpreter(), programs.Interactive)
+		if r.exports(p.Export) && (programs.Special(p.Name) || interactive) {
 			r.mark(p.Name, special)
 		}
 	}
 	r.attributes()
 	r.body()
-	r.readAgain()
 	r.dependencies()
 	// A default value can use earlier parameters.
 	for _, p := range slices.Backward(r.Parameters) {
@@ -197,6 +203,35 @@ func (r *recipe) analyze() map[string]string {
 		}
 	}
 	return r.spliced
+}
+
+// roughen finds parameters that get more than plain text from a default value or a dependency.
+func (r *recipe) roughen() {
+	for _, p := range r.Parameters {
+		r.give(p.Name, p.Default, r)
+	}
+	for _, d := range r.Dependencies {
+		to := r.module.find(d.Recipe)
+		if to == nil {
+			continue
+		}
+		for i, e := range d.Arguments {
+			if len(to.Parameters) > 0 {
+				to.give(to.Parameters[min(i, len(to.Parameters)-1)].Name, e, r)
+			}
+		}
+	}
+}
+
+// give records that a parameter gets the value of an expression of a recipe.
+func (r *recipe) give(name string, e any, from *recipe) {
+	if e == nil || !from.unknown(e) {
+		return
+	}
+	if r.rough == nil {
+		r.rough = map[string]bool{}
+	}
+	r.rough[name] = true
 }
 
 // mark records that a parameter is spliced; the first reason stays.
@@ -294,14 +329,19 @@ func (r *recipe) dependencies() {
 			to.module = r.module
 		}
 		spliced := to.analyze()
+		constants := false // before a value, in the parameter that takes several
 		for i, e := range d.Arguments {
 			if len(to.Parameters) == 0 {
 				break
 			}
 			p := to.Parameters[min(i, len(to.Parameters)-1)]
+			many := p.Kind == "star" || p.Kind == "plus"
 			if reason, ok := spliced[p.Name]; ok {
 				r.markAll(e, passed(d.Recipe, p.Name, reason))
+			} else if composed(e) || many && constants {
+				r.markAll(e, passedOn+d.Recipe+composedArgument)
 			}
+			constants = constants || many && len(r.mentioned(e)) == 0
 		}
 	}
 }

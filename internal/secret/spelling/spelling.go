@@ -43,7 +43,8 @@ func Of(login, secret string) []string {
 }
 
 // variants returns text as it is, with its accents joined to letters, and separated, as some systems
-// write them; and all of these with the blanks of a query.
+// write them; all of these with the blanks of a query; and all of these with apostrophes for backticks,
+// as in a title that copse marks.
 func variants(text string) []string {
 	all := []string{text}
 	add := func(other string) {
@@ -55,6 +56,9 @@ func variants(text string) []string {
 	add(norm.NFD.String(text))
 	for _, other := range all {
 		add(strings.ReplaceAll(other, " ", "+"))
+	}
+	for _, other := range all {
+		add(strings.ReplaceAll(other, "`", "'"))
 	}
 	return all
 }

@@ -20,8 +20,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/ownership"
 	"github.com/copse-dev/copse/internal/supervisor"
 )
@@ -40,16 +42,56 @@ var (
 	ErrNotRunning = errors.New("copse up is not running; start it with `copse up`")
 )
 
+// Terms are what the flags of copse up decide for every repository that it serves.
+type Terms struct {
+	// Guarded means that a token is required.
+	Guarded  bool `json:"guarded"`
+	ReadOnly bool `json:"read_only"`
+	// Omitted are the toolsets that are not served, and "prompts".
+	Omitted []string `json:"omitted,omitempty"`
+	// Listen are the addresses besides those of localhost.
+	Listen []string `json:"listen,omitempty"`
+	// Origins are those of the allowed web pages.
+	Origins   []string `json:"origins,omitempty"`
+	FirstPort int      `json:"first_port"`
+}
+
+// Exposed returns the addresses that other machines can reach.
+func (t Terms) Exposed() []string {
+	return slices.DeleteFunc(slices.Clone(t.Listen), func(host string) bool { return net.ParseIP(host).IsLoopback() })
+}
+
 // Status is the state of the supervisor.
 type Status struct {
 	PID int `json:"pid"`
-	// Guarded means that a token is required.
-	Guarded   bool               `json:"guarded"`
+	Terms
 	Worktrees []supervisor.State `json:"worktrees"`
 	// Unserved is the number of less recently used worktrees beyond the limit of a repository.
 	Unserved int `json:"unserved,omitempty"`
 	// Shared is the server that answers for all worktrees.
 	Shared *supervisor.State `json:"shared,omitempty"`
+}
+
+// Servers returns the states of all servers, that of all worktrees last.
+func (s Status) Servers() []supervisor.State {
+	if s.Shared == nil {
+		return s.Worktrees
+	}
+	return append(slices.Clone(s.Worktrees), *s.Shared)
+}
+
+// Failures returns a line for each server that does not run because of an error.
+func (s Status) Failures() []string {
+	var found []string
+	for _, w := range s.Worktrees {
+		if w.MCP.LastError != "" {
+			found = append(found, cleantext.Line(w.Path+" is not served: "+w.MCP.LastError))
+		}
+	}
+	if s.Shared != nil && s.Shared.MCP.LastError != "" {
+		found = append(found, cleantext.Line("the server for all worktrees is not running: "+s.Shared.MCP.LastError))
+	}
+	return found
 }
 
 // Supervisor is the interface to query and control.
@@ -97,7 +139,7 @@ type boardLink struct {
 
 // Options are the functions of Serve that do not concern the supervisor.
 type Options struct {
-	Guarded bool
+	Terms Terms
 	// Stop ends the process, Reload reads the tokens again.
 	Stop   func()
 	Reload func(context.Context) error
@@ -109,7 +151,7 @@ type Options struct {
 func Serve(l net.Listener, s Supervisor, o Options) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, Status{PID: os.Getpid(), Guarded: o.Guarded, Worktrees: s.Status(), Unserved: s.Unserved(), Shared: s.Shared()}, nil)
+		answer(w, Status{PID: os.Getpid(), Terms: o.Terms, Worktrees: s.Status(), Unserved: s.Unserved(), Shared: s.Shared()}, nil)
 	})
 	steer := func(do func(context.Context, string) (any, error)) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {

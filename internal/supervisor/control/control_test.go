@@ -72,7 +72,7 @@ func TestAskAndSteer(t *testing.T) {
 	if _, err := client.Status(t.Context()); !errors.Is(err, control.ErrNotRunning) {
 		t.Errorf("before it runs: %v", err)
 	}
-	answer(t, dir, f, control.Options{Guarded: true, Stop: func() { close(stopped) }, Reload: func(context.Context) error { reloaded = true; return nil }})
+	answer(t, dir, f, control.Options{Terms: control.Terms{Guarded: true}, Stop: func() { close(stopped) }, Reload: func(context.Context) error { reloaded = true; return nil }})
 	if _, err := control.Take(dir); !errors.Is(err, control.ErrTaken) {
 		t.Errorf("a second supervisor: %v", err)
 	}

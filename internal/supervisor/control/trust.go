@@ -18,7 +18,7 @@ type ForeignError struct {
 }
 
 func (e *ForeignError) Error() string {
-	return fmt.Sprintf("%s %s, so nothing in it is trusted; remove it, or set XDG_RUNTIME_DIR to a directory of your own", e.Path, e.What)
+	return fmt.Sprintf("%s %s, so nothing in it is trusted; remove it, or, if it is another user's, set XDG_RUNTIME_DIR to a directory of your own or ask an administrator to remove it", e.Path, e.What)
 }
 
 // trusted checks that directory and socket belong to this user alone.

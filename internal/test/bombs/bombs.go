@@ -19,6 +19,8 @@ type Bomb struct {
 	Name string
 	// Plant makes it at a path that does not exist.
 	Plant func(path string) error
+	// dir means that it suits the place of a directory, too.
+	dir bool
 	// fits reports whether the bomb suits a place; nil always does.
 	fits func(Place) bool
 }
@@ -63,10 +65,15 @@ type Place struct {
 	yaml bool
 	// up means that only copse up reads it.
 	up bool
+	// dir means that it is a directory that copse lists.
+	dir bool
 }
 
+// Lists reports whether copse lists the place as a directory. Only one bomb suits it.
+func (p Place) Lists() bool { return p.dir }
+
 // Fits reports whether a bomb suits the place.
-func (p Place) Fits(b Bomb) bool { return b.fits == nil || b.fits(p) }
+func (p Place) Fits(b Bomb) bool { return (!p.dir || b.dir) && (b.fits == nil || b.fits(p)) }
 
 // Places returns the files that copse reads and that somebody else may have written.
 func Places() []Place {
@@ -97,8 +104,18 @@ func Places() []Place {
 		{Name: ".git/info/exclude", Path: "root/.git/info/exclude"},
 		{Name: ".gitattributes", Path: "root/.gitattributes"},
 		{Name: "a branch", Path: "root/.git/refs/heads/topic"},
+
+		directory("root/.git/worktrees"), directory("root/.git/refs"), directory("root/.git/refs/heads"), directory("root/.git/logs"),
+		directory("root/.git/info"), directory("root/.git/objects/info"), directory("root/.git/objects/pack"), directory("root/.git/copse"),
+		directory("root/.git/rebase-merge"), directory("root/.git/reftable"), directory("root/.tic"), directory("root/.tic/items"),
+		directory("root/.tic/trash"), directory("root/.twig"), directory("root/.agent"), directory("root/.agent/climpt"),
+		directory("root/.agent/climpt/prompts"), directory("root/.agent/climpt/prompts/git"), directory("root/.cursor"), directory("root/docs"),
+		directory("home/.config/copse"), directory("home/.cache/copse"), directory("home/.local/state/copse"), directory("run/copse"),
 	}
 }
+
+// directory returns the place of a directory.
+func directory(path string) Place { return Place{Name: path, Path: path, dir: true} }
 
 // plant replaces the file at path with the bomb. It returns a function that restores the
 // file.

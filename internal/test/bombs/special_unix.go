@@ -14,7 +14,7 @@ func special() []Bomb {
 		return func(path string) error { return os.Symlink(to, path) }
 	}
 	return []Bomb{
-		{Name: "named pipe", Plant: func(path string) error { return unix.Mkfifo(path, 0o600) }},
+		{Name: "named pipe", dir: true, Plant: func(path string) error { return unix.Mkfifo(path, 0o600) }},
 		{Name: "link to /dev/zero", Plant: link("/dev/zero")},
 		{Name: "link to a terminal", Plant: link("/dev/ptmx")},
 	}

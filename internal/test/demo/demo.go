@@ -117,6 +117,7 @@ func (d *Demo) Env(args ...string) app.Env {
 	return app.Env{
 		Args: args, Stdin: strings.NewReader(""), Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{},
 		Environ: d.Environ, Dir: d.Dir, GOOS: runtime.GOOS, Now: func() time.Time { return now },
+		Patience: 30, // the pictures show complete answers, also on a busy machine
 	}
 }
 

@@ -103,7 +103,7 @@ func gitLoads() []load {
 			g.write(".gitmodules", lines(n, "[submodule \"s%[1]d\"]\n\tpath = s%[1]d\n\turl = https://example.com/%[1]d\n"))
 			g.git(lines(n, "160000 "+g.git("", "rev-parse", "HEAD")+"\ts%d\n"), "update-index", "--index-info")
 		}},
-		{name: "submodules", n: 50, run: []string{"context", "worktrees"}, readers: []string{"git/discovery.SubmoduleDir"}, plant: func(g *ground, n int) {
+		{name: "submodules", n: 50, run: []string{"context", "worktrees"}, readers: []string{"git/gitlink.named"}, plant: func(g *ground, n int) {
 			tip := g.git("", "rev-parse", "HEAD")
 			g.git(lines(n, "160000 "+tip+"\ts%d\n"), "update-index", "--index-info")
 			for i := range n {
@@ -158,7 +158,7 @@ func gitLoads() []load {
 			g.git("", "checkout", "-q", "topic")
 			g.git(lines(n/10, "AB-%07d\n"), "commit", "-q", "--allow-empty", "-F", "-")
 		}},
-		{name: "attributes", n: 4000, run: []string{"context", "conflicts"}, readers: []string{"git/hazard.add", "workflow/conflicts.attributes"}, plant: func(g *ground, n int) {
+		{name: "attributes", n: 4000, run: []string{"context", "conflicts"}, readers: []string{"git/hazard.add", "git/trial.AttributesOf"}, plant: func(g *ground, n int) {
 			g.write(".gitattributes", lines(n, "f%d text\n"))
 			g.write(".git/info/attributes", lines(n, "f%d text\n"))
 		}},
@@ -303,7 +303,7 @@ func projectLoads() []load {
 		{name: "ignore files of directories", n: 30, flood: true, run: []string{"search hello", fmt.Sprintf(read, "list_directory", `"path":".","depth":3`)}, readers: []string{"project.own"}, plant: func(g *ground, n int) {
 			g.link(lines(60000, "a%010d\n"), n, func(i int) string { return fmt.Sprintf("d%d/.gitignore", i) })
 		}},
-		{name: "files", n: 200, run: []string{"search hello", "context", fmt.Sprintf(read, "list_directory", `"path":".","depth":3`)}, readers: []string{"project.List", "project.read", "project.gitDirectory", "git/fingerprint.Subdirectories", "rooted.ReadDir", "git/trial.read"}, plant: func(g *ground, n int) {
+		{name: "files", n: 200, run: []string{"search hello", "context", fmt.Sprintf(read, "list_directory", `"path":".","depth":3`)}, readers: []string{"project.List", "project.read", "git/fingerprint.Subdirectories", "rooted.ReadDir", "git/trial.read"}, plant: func(g *ground, n int) {
 			for i := range n {
 				g.write(fmt.Sprintf("d%d/hello.txt", i), "hello\n")
 			}

@@ -18,7 +18,7 @@ import (
 // primitives are the functions that read a file or a directory, by package. Package rooted has methods.
 func primitives() map[string][]string {
 	return map[string][]string{
-		"os": {"ReadFile", "Open", "ReadDir"}, "regular": {"Read", "ReadIn", "Open", "OpenDir", "ReadDir"}, "cachedfile": {"New", "NewIn"},
+		"os": {"ReadFile", "Open", "ReadDir"}, "regular": {"Read", "ReadIn", "ReadInDir", "Open", "OpenDir", "ReadDir"}, "cachedfile": {"New", "NewIn"},
 		"itemdir": {"ReadFile", "SizesIn"}, "layout": {"Names", "Open"},
 	}
 }

@@ -3,6 +3,7 @@ package hostile
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 )
 
@@ -127,6 +128,7 @@ func gitFiles() []vector {
 				}
 			}},
 		),
+		processFiles(),
 		[]vector{
 			{name: ".gitmodules update", dormant: "git refuses a program in that file", plant: func(r *repo) {
 				r.file(".gitmodules", "[submodule \"sub\"]\n\tpath = sub\n\turl = ./.\n\tupdate = "+r.bang()+"\n")
@@ -175,6 +177,34 @@ func gitFiles() []vector {
 			}},
 		},
 	)
+}
+
+// processFiles returns paths that lead each process to other files. copse starts below the root, and git in it.
+func processFiles() []vector {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	const here, control = "/proc/self/cwd/", "git -C .. status"
+	clean := func(r *repo, file string) {
+		driver, _ := r.filter()
+		r.configIn(file, "filter."+driver+".clean", line(r))
+		r.filtered()
+	}
+	return []vector{
+		{name: "include.path in the working directory of the process", from: "docs", control: control, plant: func(r *repo) {
+			r.config("include.path", here+"evil.config")
+			clean(r, "root/evil.config")
+		}},
+		{name: "a configuration in the working directory of the process", from: "docs", control: control, plant: func(r *repo) {
+			clean(r, "root/.git/config")
+			r.do("mv .git/config evil.config && ln -s " + here + "evil.config .git/config && git config -f docs/evil.config core.bare false")
+		}},
+		{name: "a .git file that leads to the working directory of the process", from: "docs", control: control, plant: func(r *repo) {
+			r.do("cp -r .git docs/inner && mv .git inner")
+			r.file(".git", "gitdir: "+here+"inner\n")
+			clean(r, "root/inner/config")
+		}},
+	}
 }
 
 func hook(name string) func(r *repo) {

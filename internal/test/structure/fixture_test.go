@@ -210,7 +210,7 @@ func gitHub(t *testing.T, text string) string {
 	number := func(n int) githubtest.PullRequest {
 		return githubtest.PullRequest{
 			Number: n, Title: text, Body: &text, State: "open", Author: "x" + text, Base: text, Head: text, SHA: fmt.Sprintf("%040x", n),
-			MergeableState: text, RequestedReviewers: []string{"x" + text}, RequestedTeams: []string{"x" + text},
+			MergeableState: text, ReviewDecision: text, RequestedReviewers: []string{"x" + text}, RequestedTeams: []string{"x" + text},
 			Reviews:   []githubtest.Review{{Author: "x" + text, State: "CHANGES_REQUESTED", Body: text}, {Author: "y" + text, State: text}},
 			CheckRuns: []githubtest.CheckRun{{Name: text, Conclusion: "failure"}, {Name: text + "2", Status: text, Conclusion: text}},
 			Statuses:  []githubtest.Status{{Context: text, State: "failure"}},

@@ -72,6 +72,10 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Say:   "The cheapest first call is get_current_branch: the branch, its Jira issue and its pull request. get_branch_stack adds the branches that it builds on.",
 				Tools: []string{"get_current_branch", "get_branch_stack"}, First: true,
 			},
+			{
+				Say:   "get_stack_status returns what blocks a stack and the next step, get_conflicts the branches and worktrees that will conflict.",
+				Tools: []string{"get_stack_status", "get_conflicts"},
+			},
 		},
 		Prompts:   t.prompts(),
 		Resources: t.resources(),

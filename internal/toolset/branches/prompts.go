@@ -132,7 +132,7 @@ func (t *Tools) BranchContextPrompt(ctx context.Context, name string) string {
 	lines := []foreign.Line{foreign.Own("Branch: ").Name(name)}
 	if names, err := t.branches.Names(ctx); err == nil && name != current && !slices.Contains(names, name) {
 		lines = append(lines, foreign.Own("There is no branch with this name, in git or among the tracked ones."))
-	} else if state, err := t.branches.State(ctx); err == nil {
+	} else if state, err := t.branches.Stacked(ctx); err == nil {
 		m := state.Metadata(name)
 		if m.ParentBranch != "" {
 			lines = append(lines, foreign.Own("Parent branch: ").Name(m.ParentBranch))

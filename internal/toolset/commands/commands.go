@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -25,6 +26,7 @@ import (
 	"github.com/copse-dev/copse/internal/command/render"
 	"github.com/copse-dev/copse/internal/command/runner"
 	"github.com/copse-dev/copse/internal/page"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/plain"
 )
@@ -145,13 +147,13 @@ type CommandIn struct {
 
 func (in CommandIn) id() command.ID { return command.ID{C1: in.C1, C2: in.C2, C3: in.C3} }
 
-// Description is a command in the form of its registry.
+// Description is a command in the form of its registry, without hidden characters.
 type Description struct{ command.Command }
 
 // Describe describes a command.
 func (t *Tools) Describe(_ context.Context, in CommandIn) (Description, error) {
 	_, c, err := t.find(in.Agent, in.id())
-	return Description{c}, err
+	return Description{c.Clean()}, err
 }
 
 // NotFoundError reports that a registry has no such command.
@@ -196,6 +198,10 @@ type ExecuteIn struct {
 type ExecuteOut struct {
 	Prompt  string   `json:"prompt"`
 	Missing []string `json:"missing,omitempty"`
+	// Unused are the given variables that the prompt does not have.
+	Unused []string `json:"unused,omitempty"`
+	// Hidden warns of characters that nobody sees.
+	Hidden string `json:"hidden,omitempty"`
 	// Cut describes the part of a prompt that is too long for the client.
 	Cut string `json:"cut,omitempty"`
 }
@@ -209,26 +215,24 @@ func (t *Tools) Execute(ctx context.Context, in ExecuteIn) (ExecuteOut, error) {
 	}
 	agent := agentOf(in.Agent)
 	res, err := t.runner.Run(ctx, catalog, render.Request{Agent: agent, ID: id, Args: in.Options.args, InputText: in.Options.inputText})
-	if refused, ok := errors.AsType[*render.Error](err); ok {
-		return ExecuteOut{}, &executionError{Command: render.Profile(agent, id) + " " + id.C2 + " " + id.C3, Stderr: refused.Reason}
-	}
 	if err != nil {
-		return ExecuteOut{}, err
+		return ExecuteOut{}, explained(agent, id, err)
 	}
+	res.Prompt = secret.Of(ctx).Redact(res.Prompt) // offsets belong to this text
 	if in.Offset > len(res.Prompt) || in.Offset < len(res.Prompt) && !utf8.RuneStart(res.Prompt[in.Offset]) {
 		return ExecuteOut{}, &toolset.ArgumentError{
 			Name: "offset", Message: fmt.Sprintf(`Argument "offset" is beyond the prompt, which has %s`, cleantext.Count(len(res.Prompt), "byte")),
 			Hint: "Pass the offset that an earlier answer names, or leave it out.",
 		}
 	}
-	out := ExecuteOut{Prompt: res.Prompt[in.Offset:], Missing: res.Missing}
+	out := ExecuteOut{Prompt: res.Prompt[in.Offset:], Missing: res.Missing, Unused: res.Unused, Hidden: res.Hidden()}
 	room := toolset.RoomFor(ctx, math.MaxInt)
 	if len(out.Prompt) <= room && in.Offset == 0 {
 		return out, nil
 	}
 	var left int
 	if len(out.Prompt) > room {
-		out.Prompt, left = page.Head(out.Prompt, room)
+		out.Prompt, left = page.Head(nil, out.Prompt, room)
 	}
 	end := len(res.Prompt) - left
 	out.Cut = fmt.Sprintf("… bytes %d to %d of %d shown", in.Offset, end, len(res.Prompt))
@@ -244,6 +248,14 @@ type executionError struct {
 }
 
 func (e *executionError) Error() string { return e.Stderr }
+
+// explained returns the error of a runner as one of execute.
+func explained(agent string, id command.ID, err error) error {
+	if refused, ok := errors.AsType[*render.Error](err); ok {
+		return &executionError{Command: render.Profile(agent, id) + " " + id.C2 + " " + id.C3, Stderr: refused.Reason}
+	}
+	return err
+}
 
 // ReloadIn names an agent.
 type ReloadIn struct {
@@ -321,14 +333,21 @@ type Name struct {
 // prompt is the shape of execute, whose answer is text.
 type prompt struct{}
 
-// OK shows the prompt, and in a second block the missing values.
+// OK shows the prompt, and in further blocks its hidden characters, the missing values, and those that the
+// prompt does not use.
 func (prompt) OK(out ExecuteOut) (toolset.Result, error) {
 	res := toolset.Result{Text: []string{out.Prompt}}
 	if out.Cut != "" {
 		res.Text = append(res.Text, out.Cut)
 	}
+	if out.Hidden != "" {
+		res.Text = append(res.Text, "Warning: "+out.Hidden)
+	}
 	if note := listVariables(out.Missing); note != "" {
 		res.Text = append(res.Text, note)
+	}
+	if len(out.Unused) > 0 {
+		res.Text = append(res.Text, "The prompt has no variable with these names: "+line(strings.Join(out.Unused, ", ")))
 	}
 	return res, nil
 }

@@ -180,3 +180,59 @@ func TestLongPromptComesInParts(t *testing.T) {
 		}
 	}
 }
+
+// A prompt comes as it is, with a note that names the characters that nobody sees. Its description has none.
+func TestHiddenCharacters(t *testing.T) {
+	t.Parallel()
+	tools, file := registry(t, 1)
+	const hidden = "\u202e\u200b\U000e0072"
+	entry := strings.ReplaceAll(`{"c1":"git","c2":"create","c3":"issue","description":"Create~\nan issue","usage":"use~","options":{"edition":["default","x~"],"more~":"1"},"uv":[{"na~me":"A~ \nname"}],"other":{"a~":["b~\"c",1.50]},"usa~ge":"imitated"}`, "~", hidden)
+	if err := os.WriteFile(file, []byte(`{"tools":{"commands":[`+entry+`]}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	prompt := "Write " + hidden + "it.\r\n"
+	for name, content := range map[string]string{
+		"config/git-app.yml":                    "working_dir: .agent/climpt\napp_prompt:\n  base_dir: prompts/git\napp_schema:\n  base_dir: schema/git\n",
+		"config/git-user.yml":                   "params:\n  two:\n    directiveType:\n      pattern: \"^create$\"\n    layerType:\n      pattern: \"^issue$\"\n",
+		"prompts/git/create/issue/f_default.md": prompt,
+	} {
+		path := filepath.Join(filepath.Dir(file), filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const note = "control or invisible characters, which this text includes unchanged: U+202E, U+200B, U+E0072."
+	set := tools.Toolset()
+	for _, tool := range set.Tools {
+		res := tool.Call(t.Context(), json.RawMessage(`{"agent":"climpt","c1":"git","c2":"create","c3":"issue"}`))
+		switch tool.Name {
+		case "execute":
+			if len(res.Text) != 2 || res.Text[0] != prompt || !strings.Contains(res.Text[1], note) {
+				t.Errorf("execute: %q", res.Text)
+			}
+		case "describe":
+			const want = `{"c1":"git","c2":"create","c3":"issue","description":"Create\nan issue","usage":"use",` +
+				`"options":{"edition":["default","x"],"adaptation":[],"file":false,"stdin":false,"destination":false},` +
+				`"uv":[{"name":"name","description":"A \nname"}],"other":{"a":["b\"c",1.50]}}`
+			if len(res.Text) != 1 || res.Text[0] != want || string(res.Structured) != want {
+				t.Errorf("describe: %q, %s", res.Text, res.Structured)
+			}
+		}
+	}
+	offer := set.Offer(t.Context())
+	if p := offer.Prompts[0]; p.Arguments[0].Name != "name" || p.Arguments[0].Description != "A  name" {
+		t.Errorf("the arguments are %+v", p.Arguments)
+	} else if text, err := p.Get(t.Context(), nil); err != nil || !strings.HasPrefix(text, prompt) || !strings.Contains(text, note) {
+		t.Errorf("prompt: %q, %v", text, err)
+	}
+	if text, err := set.Skills(t.Context())[0].Read(t.Context()); err != nil || !strings.HasSuffix(text, prompt) || !strings.Contains(text, note) {
+		t.Errorf("skill: %q, %v", text, err)
+	}
+	text, err := set.Templates[0].Read(t.Context(), map[string]string{"agent": "climpt", "c1": "git", "c2": "create", "c3": "issue"})
+	if err != nil || strings.ContainsAny(text, hidden) || strings.Contains(text, note) {
+		t.Errorf("resource: %q, %v", text, err)
+	}
+}

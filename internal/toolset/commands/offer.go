@@ -74,11 +74,22 @@ func (t *Tools) prompt(agent string, c command.Command) toolset.Prompt {
 	p := toolset.Prompt{
 		Name: ascii(name), Description: short(c.Description, descriptionLength),
 		Get: func(ctx context.Context, args map[string]string) (string, error) {
-			return t.text(ctx, agent, c.ID, args)
+			out, text, err := t.text(ctx, agent, c.ID, args)
+			var notes []string
+			if len(out.Missing) > 0 && len(args) > 0 {
+				notes = append(notes, foreign.Notice("(Without a value: "+strings.Join(out.Missing, ", ")+")"))
+			}
+			if out.Hidden != "" {
+				notes = append(notes, "(Warning: "+out.Hidden+")")
+			}
+			for _, note := range notes {
+				text += "\n" + note + "\n"
+			}
+			return text, err
 		},
 	}
 	for _, v := range c.UV {
-		p.Arguments = append(p.Arguments, toolset.Argument{Name: v.Name, Description: short(v.Description, argumentLength)})
+		p.Arguments = append(p.Arguments, toolset.Argument{Name: cleantext.Line(v.Name), Description: short(v.Description, argumentLength)})
 	}
 	add := func(wanted bool, name, description string, values ...string) {
 		if !wanted {
@@ -118,8 +129,8 @@ func beginning(values []string, prefix string) []string {
 	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !strings.HasPrefix(v, prefix) })
 }
 
-// text returns the prompt of a command, or the reason why there is none.
-func (t *Tools) text(ctx context.Context, agent string, id command.ID, args map[string]string) (string, error) {
+// text executes a command, and returns its prompt, or the reason why there is none.
+func (t *Tools) text(ctx context.Context, agent string, id command.ID, args map[string]string) (ExecuteOut, string, error) {
 	options := render.Options{
 		Edition: args["edition"], Adaptation: args["adaptation"], InputFile: args["input_file"], Destination: args["destination"],
 	}
@@ -138,14 +149,16 @@ func (t *Tools) text(ctx context.Context, agent string, id command.ID, args map[
 	})
 	if err != nil {
 		if ctx.Err() != nil {
-			return "", err
+			return ExecuteOut{}, "", err
 		}
-		return foreign.Notice(fmt.Sprintf("The prompt %s could not be executed: %s", id, document(err))), nil
+		return ExecuteOut{}, absent(id, err), nil
 	}
-	if len(out.Missing) > 0 && len(args) > 0 {
-		return fmt.Sprintf("%s\n%s\n", out.Prompt, foreign.Notice("(Without a value: "+strings.Join(out.Missing, ", ")+")")), nil
-	}
-	return out.Prompt, nil
+	return out, out.Prompt, nil
+}
+
+// absent explains in place of a prompt why there is none.
+func absent(id command.ID, err error) string {
+	return foreign.Notice(fmt.Sprintf("The prompt %s could not be executed: %s", id, document(err)))
 }
 
 // finder returns the prompt for commands without their own.
@@ -184,7 +197,7 @@ func (t *Tools) read(ctx context.Context, agent string, id command.ID) (string, 
 	if err != nil {
 		return string(document(err)), nil
 	}
-	prompt, err := t.text(ctx, agent, id, nil)
+	_, prompt, err := t.text(ctx, agent, id, nil)
 	if err != nil {
 		return "", err
 	}

@@ -46,7 +46,7 @@ func (t *Tools) skill(name string, agent library.Agent, c command.Command) tools
 		Read: func(context.Context) (string, error) {
 			prompt, err := t.runner.Portable(agent.Catalog, render.Request{Agent: agent.Name, ID: c.ID})
 			if err != nil {
-				return "", err
+				return "", &toolset.ArgumentError{Message: absent(c.ID, explained(agent.Name, c.ID, err))}
 			}
 			return skill.Document(name, c, prompt), nil
 		},

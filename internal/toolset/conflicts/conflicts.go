@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
+	"github.com/copse-dev/copse/internal/workflow/conflicts/collision"
 )
 
 // Radar finds conflicts.
@@ -32,7 +33,7 @@ type Out struct {
 	// Compared is the number of branches and worktrees that were compared with the trunk and each
 	// other.
 	Compared   int                  `json:"compared"`
-	Conflicts  []conflicts.Conflict `json:"conflicts"`
+	Conflicts  []collision.Conflict `json:"conflicts"`
 	Notes      []string             `json:"notes,omitempty"`
 	Showing    string               `json:"showing,omitempty"`
 	NextCursor string               `json:"next_cursor,omitempty"`
@@ -64,15 +65,15 @@ func get(ctx context.Context, radar Radar, in In) (Out, error) {
 	if err != nil {
 		return Out{}, err
 	}
-	list := page.List[conflicts.Conflict]{
-		Key: func(c conflicts.Conflict) string {
+	list := page.List[collision.Conflict]{
+		Key: func(c collision.Conflict) string {
 			group := "1"
 			if c.Branches[1] == found.Trunk {
 				group = "0"
 			}
 			return group + "\x00" + strings.Join(c.Branches, "\x00")
 		},
-		Size: page.Size[conflicts.Conflict], Budget: budget,
+		Size: page.Size[collision.Conflict], Budget: budget,
 	}
 	for i, c := range found.Conflicts {
 		found.Conflicts[i] = c.Brief()

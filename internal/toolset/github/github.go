@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/github/pullrequest"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
 	"github.com/copse-dev/copse/internal/workflow/pull"
@@ -71,7 +72,7 @@ func (t *Tools) GetPullRequest(ctx context.Context, in PullRequestIn) (PullReque
 		return PullRequestOut{}, err
 	}
 	pr, err := t.requests.Get(ctx, ref)
-	pr = pull.FitOne(pr)
+	pr = pull.FitOne(secret.Of(ctx), pr)
 	return PullRequestOut{PullRequest: pr, Notes: pr.Notes, AsOf: pr.AsOf}, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/github/pullrequest"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/workflow/pull"
 )
 
@@ -28,5 +29,5 @@ func (t *Tools) GetPRStatus(ctx context.Context, in StatusIn) (StatusOut, error)
 		return StatusOut{}, err
 	}
 	s, err := t.requests.Status(ctx, ref, in.Logs)
-	return StatusOut{Status: pull.Fit(s), AsOf: s.AsOf}, err
+	return StatusOut{Status: pull.Fit(secret.Of(ctx), s), AsOf: s.AsOf}, err
 }

@@ -29,7 +29,7 @@ func (t *Tools) ClaimItem(ctx context.Context, in ClaimIn) (form.Item, error) {
 	if err != nil {
 		return form.Item{}, err
 	}
-	out := form.Of(&got.Item, form.Section{})
+	out := form.Of(ctx, &got.Item, form.Section{})
 	out.Claim = claimOf(got.Claim)
 	if got.Unconfirmed != nil {
 		out.Showing = append(out.Showing, form.Line("claim: not confirmed by the remote, so another clone can still get the item: "+got.Unconfirmed.Error(), warningLength))

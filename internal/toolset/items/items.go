@@ -37,6 +37,7 @@ type Tools struct {
 	links   backlog.Linker       // nil: lists mark no pull requests
 	pulls   backlog.PullRequests // nil likewise
 	watch   Watcher              // nil: nobody can subscribe to the list
+	offered func(context.Context) string
 
 	mu       sync.Mutex
 	previews map[item.ID]preview
@@ -58,6 +59,13 @@ func (t *Tools) MarkMerged(links backlog.Linker, pulls backlog.PullRequests) *To
 // before the tools are used.
 func (t *Tools) Claiming(c *claims.Claims) *Tools {
 	t.claims = c
+	return t
+}
+
+// Offering lets init_project refuse a second store beside shared items. offered returns the ref of the
+// shared items that this clone does not use, "" for none. Call it before the tools are used.
+func (t *Tools) Offering(offered func(context.Context) string) *Tools {
+	t.offered = offered
 	return t
 }
 

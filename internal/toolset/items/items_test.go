@@ -24,6 +24,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/remote"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/items"
 	"github.com/copse-dev/copse/internal/toolset/items/form"
@@ -529,5 +530,67 @@ func TestListResource(t *testing.T) {
 	text, err := list.Read(t.Context())
 	if err != nil || !strings.Contains(text, `"title": "new here"`) {
 		t.Errorf("the list is %s: %v", text, err)
+	}
+}
+
+// Wherever an answer begins and ends, it has no part of a secret, and offsets remain those of the stored text.
+func TestSecretsAtCuts(t *testing.T) {
+	t.Parallel()
+	const token = "ghp_0123456789abcdefABCDEF"
+	tools, _, _ := begin(t)
+	known := secret.New(nil)
+	known.Add(token)
+	ctx := secret.With(t.Context(), known)
+	text := strings.Repeat("x", 3<<10) + token + strings.Repeat("y", 100<<10) + token + strings.Repeat("z", 50<<10)
+	it := create(t, tools, items.CreateIn{Title: "One", Description: text})
+	comment(t, tools, it.ID, text)
+	check := func(what string, it form.Item) {
+		t.Helper()
+		for _, c := range append(it.Comments, form.Comment{Body: it.Description}) {
+			if left := strings.Trim(strings.ReplaceAll(c.Body, secret.Mask, ""), "xyz…\n"); left != "" {
+				t.Fatalf("%s: %q is left", what, left)
+			}
+		}
+	}
+	get := func(in items.ShowIn) form.Item {
+		t.Helper()
+		it, err := tools.ShowItem(ctx, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return it
+	}
+	for at := range len(token) {
+		in := items.ShowIn{ID: it.ID, Description: new(3<<10 + at), Comments: new(0), Comment: 3<<10 + at}
+		got := get(in)
+		check(fmt.Sprintf("from byte %d of the secret", at), got)
+		if !strings.HasPrefix(got.Description, secret.Mask+"y") || !strings.HasPrefix(got.Comments[0].Body, secret.Mask+"y") {
+			t.Errorf("from byte %d of the secret: %.30q, %.30q", at, got.Description, got.Comments[0].Body)
+		}
+		// The part ends where the other secret is.
+		room := len(got.Description) - len(secret.Mask) + len(token) - at
+		begin := 3<<10 + len(token) + 100<<10 - room + at
+		in = items.ShowIn{ID: it.ID, Description: &begin, Comments: new(0), Comment: begin}
+		if got = get(in); at > 0 && !strings.HasSuffix(got.Description, "y"+secret.Mask) {
+			t.Errorf("to byte %d of the secret: %q", at, got.Description[len(got.Description)-40:])
+		}
+		check(fmt.Sprintf("to byte %d of the secret", at), got)
+	}
+	for length := range 2 * len(token) {
+		it := create(t, tools, items.CreateIn{Title: "One", Description: strings.Repeat("x", length) + strings.Repeat(token, 1000)})
+		comment(t, tools, it.ID, strings.Repeat("x", length)+strings.Repeat(token, 1000))
+		check("the first part", get(items.ShowIn{ID: it.ID}))
+		create(t, tools, items.CreateIn{Title: "Two", Description: "find" + strings.Repeat("x", 100+length) + token})
+	}
+	for _, query := range []string{"find", "x", "0123", "F"} {
+		found, err := tools.SearchItems(ctx, items.SearchIn{Query: query})
+		if err != nil || len(found.Rows) == 0 {
+			t.Fatal(found, err)
+		}
+		for _, row := range found.Rows {
+			if text := strings.ReplaceAll(row.Snippet, secret.Mask, ""); strings.ContainsAny(text, "_0123456789ABCDEF") {
+				t.Errorf("snippet of %s: %q", query, row.Snippet)
+			}
+		}
 	}
 }

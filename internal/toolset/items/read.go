@@ -61,7 +61,7 @@ const (
 func warnings(all []item.Warning) []string {
 	var list []string
 	for _, w := range all[:min(len(all), maxWarnings)] {
-		list = append(list, form.Line(w.File+" "+w.Reason, warningLength))
+		list = append(list, form.Line(w.String(), warningLength))
 	}
 	list = list[:page.Fit(list, func(s string) int { return len(s) }, warningsBudget)]
 	if more := len(all) - len(list); more > 0 {
@@ -275,7 +275,7 @@ func (t *Tools) ShowItem(ctx context.Context, in ShowIn) (form.Item, error) {
 	if err != nil {
 		return form.Item{}, err
 	}
-	out := form.Of(&it, form.SectionOf(ctx, in.Description, in.Comments, in.Comment))
+	out := form.Of(ctx, &it, form.SectionOf(ctx, in.Description, in.Comments, in.Comment))
 	claim, err := t.backlog.Claim(ctx, &it.Summary)
 	if err != nil {
 		return form.Item{}, err

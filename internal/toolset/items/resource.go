@@ -69,11 +69,11 @@ func (t *Tools) template() toolset.Template {
 func (t *Tools) readItem(ctx context.Context, values map[string]string) (string, error) {
 	id, err := item.ParseID(values["id"])
 	if err != nil {
-		return foreign.Line{}.Word(message(err)).Markdown(), nil
+		return foreign.Notice(message(err)), nil
 	}
 	it, err := t.project.Item(ctx, id)
 	if err != nil {
-		return foreign.Line{}.Word(message(err)).Markdown(), nil
+		return foreign.Notice(message(err)), nil
 	}
 	return markdown(&it), nil
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/items/form"
 )
@@ -15,8 +18,14 @@ type InitOut struct {
 	AlreadyExists bool `json:"alreadyExists,omitempty"`
 }
 
-// InitProject creates a project unless it exists.
+// InitProject creates a project unless it exists, or a remote has shared items.
 func (t *Tools) InitProject(ctx context.Context, _ None) (InitOut, error) {
+	if t.offered != nil {
+		if ref := t.offered(ctx); ref != "" {
+			return InitOut{}, failure.New(failure.Invalid, "This repository has shared work items on "+cleantext.Line(ref),
+				"Ask the user to run `copse item init --shared`, then `copse item sync`.")
+		}
+	}
 	created, err := t.project.Init(ctx)
 	if err != nil {
 		return InitOut{}, err
@@ -47,7 +56,7 @@ func (t *Tools) CreateItem(ctx context.Context, in CreateIn) (form.Item, error) 
 	if err != nil {
 		return form.Item{}, err
 	}
-	return form.Of(&it, form.Section{}), nil
+	return form.Of(ctx, &it, form.Section{}), nil
 }
 
 // UpdateIn is a change of an item. Absent fields do not change.
@@ -90,7 +99,7 @@ func (t *Tools) UpdateItem(ctx context.Context, in UpdateIn) (form.Item, error) 
 	if err != nil {
 		return form.Item{}, err
 	}
-	return form.Of(&it, form.Section{}), nil
+	return form.Of(ctx, &it, form.Section{}), nil
 }
 
 // CommentIn is a comment on an item.
@@ -107,7 +116,7 @@ func (t *Tools) AddComment(ctx context.Context, in CommentIn) (form.Comment, err
 		return form.Comment{}, err
 	}
 	out := form.CommentOf(c)
-	out.Body = form.Cut(out.Body, form.Budget/2)
+	out.Body = form.Cut(secret.Of(ctx), out.Body, form.Budget/2)
 	return out, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/jira"
 	"github.com/copse-dev/copse/internal/page"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
 	"github.com/copse-dev/copse/internal/workflow/issue"
@@ -67,7 +68,7 @@ type IssueOut struct {
 // GetJiraIssue reads one issue.
 func (t *Tools) GetJiraIssue(ctx context.Context, in IssueIn) (IssueOut, error) {
 	found, err := t.issues.Get(ctx, in.IssueKey)
-	return IssueOut{Issue: issue.Fit(found), AsOf: found.AsOf}, argument(err)
+	return IssueOut{Issue: issue.Fit(secret.Of(ctx), found), AsOf: found.AsOf}, argument(err)
 }
 
 // ListIn selects issues.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/plain"
@@ -94,8 +95,13 @@ func find(ctx context.Context, words failure.Words, s Searcher, in In) (plain.Li
 		Budget: budget,
 	}.Cut(window, found.Hits)
 	out := plain.List[Hit]{ListInfo: plain.ListInfo{Total: &found.Total, NextCursor: cut.Next, Warnings: found.Notes}}
+	var names strings.Builder
 	for _, h := range cut.Items {
 		out.Rows = append(out.Rows, Hit{h, open(h)})
+		names.WriteString(h.ID + "\n")
+	}
+	if hidden := foreign.HiddenIn(names.String()); hidden != "" {
+		out.Warnings = append(out.Warnings, "The names of hits have invisible characters: "+hidden+". Pass them to other tools unchanged.")
 	}
 	if left := found.Total - len(found.Hits); left > 0 && cut.Next == "" {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("%d more are not listed; use more words, or kinds", left))

@@ -4,6 +4,7 @@ package stackstatus
 
 import (
 	"context"
+	"strings"
 
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/toolset"
@@ -89,5 +90,13 @@ func (t *Tools) GetStackStatus(ctx context.Context, in In) (verdict.Status, erro
 	if err != nil {
 		return verdict.Status{}, err
 	}
-	return found.Fit(), nil
+	found = found.Fit()
+	names := []string{found.Trunk}
+	for _, b := range found.Branches {
+		names = append(names, b.Branch, b.Parent)
+	}
+	if hidden := foreign.HiddenIn(strings.Join(names, "\n")); hidden != "" {
+		found.Notes = append(found.Notes, "The names of branches have invisible characters: "+hidden+". Pass them to other tools unchanged.")
+	}
+	return found, nil
 }

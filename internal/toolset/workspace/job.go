@@ -11,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/recipe/runlog"
 	"github.com/copse-dev/copse/internal/recipe/running"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
@@ -77,7 +78,7 @@ func (t *Tools) Job(ctx context.Context, id string) (toolset.Job, error) {
 	return job, err
 }
 
-// StopJob ends a run, in any process and project.
+// StopJob ends a run, in any process and worktree of the repository.
 func (t *Tools) StopJob(ctx context.Context, id string) error {
 	r, err := t.tasks.Report(ctx, id, 0)
 	if err != nil || r.State != runlog.Running {
@@ -115,8 +116,8 @@ func ran(ctx context.Context, r runlog.Report) (RunOut, error) {
 	err := fit(ctx, func(bytes int) (string, error) {
 		out.Output, out.Truncated = r.Output, r.LeftOut
 		if len(r.Output) > bytes {
-			head, _ := page.Head(r.Output, bytes/2)
-			tail, _ := page.Tail(r.Output, bytes-bytes/2)
+			head, _ := page.Head(secret.Of(ctx), r.Output, bytes/2)
+			tail, _ := page.Tail(secret.Of(ctx), r.Output, bytes-bytes/2)
 			more := len(r.Output) - len(head) - len(tail)
 			out.Output, out.Truncated = fmt.Sprintf("%s\n… %s left out …\n%s", head, cleantext.Count(more, "byte"), tail), r.LeftOut+int64(more)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/recipe/capture"
 	"github.com/copse-dev/copse/internal/recipe/runlog"
 	"github.com/copse-dev/copse/internal/recipe/running"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/plain"
 	"github.com/copse-dev/copse/internal/workflow/tasks"
@@ -126,7 +127,7 @@ func (t *Tools) GetTask(ctx context.Context, in GetIn) (GetOut, error) {
 		return GetOut{}, err
 	}
 	out := GetOut{ID: r.ID, Task: r.Name, State: r.State, Problem: r.Problem, Output: lastLines(r.Output, cmp.Or(in.Tail, defaultTail))}
-	if kept, cut := page.Tail(out.Output, toolset.RoomFor(ctx, math.MaxInt)); cut > 0 {
+	if kept, cut := page.Tail(secret.Of(ctx), out.Output, toolset.RoomFor(ctx, math.MaxInt)); cut > 0 {
 		out.Output = fmt.Sprintf("… %s left out …\n%s", cleantext.Count(cut, "byte"), kept)
 	}
 	switch r.State {
@@ -202,7 +203,7 @@ type StopOut struct {
 	Root   string `json:"root"`
 }
 
-// StopTask ends a running task, in any process and project.
+// StopTask ends a running task, in any process and worktree of the repository.
 func (t *Tools) StopTask(ctx context.Context, in StopIn) (StopOut, error) {
 	task, err := t.tasks.Stop(ctx, in.ID, caller(ctx)+" with stop_task")
 	if err != nil {

@@ -81,7 +81,7 @@ func host(goos string) string {
 // own reports whether a request comes from a process of this user, as far as the system tells. The
 // system's list of connections can be long, so own reads it once for a connection.
 func own(r *http.Request) bool {
-	return httpguard.Once(r, func() bool {
+	return httpguard.Once(r, func() (bool, error) {
 		at, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 		return loopback.Mine(at, r.RemoteAddr, os.Getuid())
 	})
@@ -182,7 +182,7 @@ func (o Options) open(ctx context.Context, root string, p markup.Placeholder) (*
 	ws := full.Open(ctx, wiring.Options{Program: "copse", Env: o.Env, Repo: root, Found: true, Disabled: o.Disabled}).Watching(o.Trees)
 	s := &sources{
 		Options: o, Workspace: ws, store: ws.Items(), tasks: ws.Tasks(),
-		kit: markup.NewKit(markup.Options{Now: o.Env.Now, Redact: o.Env.Secrets.HTML, Field: entry.TokenField, Token: p}),
+		kit: markup.NewKit(markup.Options{Now: o.Env.Now, Secrets: o.Env.Secrets, Field: entry.TokenField, Token: p}),
 	}
 	s.verdicts, s.radar = ws.Verdicts(s.store), newRadar(ws.Radar().Report)
 	s.pulls = newPulls(ws.Services.PullRequest, o.Env.Now)

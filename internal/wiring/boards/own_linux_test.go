@@ -142,7 +142,7 @@ func TestOwnerOfConnection(t *testing.T) {
 	server := httptest.NewUnstartedServer(nil)
 	server.Config = httpguard.Server(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if len(got) == 1 {
-			httpguard.Once(r, func() bool { return false })
+			httpguard.Once(r, func() (bool, error) { return false, nil })
 		}
 		got = append(got, site.Standing(r))
 	}))

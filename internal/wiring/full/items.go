@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/checkout"
 	"github.com/copse-dev/copse/internal/git/uncommitted"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
@@ -70,6 +71,7 @@ func (w *Workspace) itemsAt(at, name string) *postgres.Store {
 			return w.connection(a)
 		}},
 		Project: func() (string, error) { return w.projectOf(a) }, Done: w.done,
+		Worktrees: func() []string { return checkout.Linked(w.Common) },
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 
 // drawings returns what draws answers as views.
 func (w *Workspace) drawings(store storage.Store) *hosted.Views {
-	kit := markup.NewKit(markup.Options{Now: w.env.Now, Redact: w.env.Secrets.HTML})
+	kit := markup.NewKit(markup.Options{Now: w.env.Now, Secrets: w.env.Secrets})
 	return hosted.New(kit, hosted.Options{
 		Now: w.env.Now, ReadOnly: w.readOnly,
 		Items: func() hosted.ItemsView {

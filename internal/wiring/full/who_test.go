@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/git/gittest"
@@ -73,4 +74,29 @@ func TestWho(t *testing.T) {
 	endOne()
 	endTwo()
 	eventually(t, "the end of both", func() bool { return who() == "" })
+}
+
+// A server does not list the client that calls it, even if the server's first record appears while it
+// reads those of the others.
+func TestWhoCallsFirst(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	root := g.Init()
+	env := app.EmptyEnv()
+	env.Dir, env.Environ = root, g.Env.With("XDG_RUNTIME_DIR="+filepath.Join(g.Home, "run"))
+	register := full.NewRegister(env, slog.New(slog.DiscardHandler))
+	t.Cleanup(func() {
+		if err := register.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	env.Now = func() time.Time {
+		eventually(t, "the first record", func() bool { return register.ID() != "" })
+		return time.Now()
+	}
+	register.Seen("claude-code", root, "")
+	ws := full.Find(t.Context(), env, "").Registered(register, true)
+	if got := ws.Clients(t.Context()); len(got) > 0 {
+		t.Errorf("the caller is listed: %v", got)
+	}
 }

@@ -28,6 +28,8 @@ import (
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/checkout"
+	"github.com/copse-dev/copse/internal/git/gitlink"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/local"
@@ -60,6 +62,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/pull"
 	"github.com/copse-dev/copse/internal/workflow/search"
 	"github.com/copse-dev/copse/internal/workflow/tasks"
+	"github.com/copse-dev/copse/internal/workflow/taskscope"
 	"github.com/copse-dev/copse/internal/workflow/verdict/gather"
 	"github.com/copse-dev/copse/internal/workflow/worktrees"
 	"github.com/copse-dev/copse/internal/xec"
@@ -106,6 +109,7 @@ func Open(ctx context.Context, o wiring.Options) *Workspace {
 	w.radar = sync.OnceValue(func() *conflicts.Radar {
 		options := conflicts.Options{
 			Branches: sources.Branches, CacheDir: o.Env.ConflictsDir(), Git: git.Options{Env: o.Env.Environ}, Now: o.Env.Now,
+			Patience: o.Env.Patience,
 			Clients: func(ctx context.Context) map[string][]string {
 				names := make(map[string][]string)
 				clients, _ := w.clients(ctx) // those that are known
@@ -162,7 +166,7 @@ func (w *Workspace) Sync(store storage.Store) *itemsync.Sync {
 	files, _ := store.(*local.Store)
 	return itemsync.New(itemsync.Options{
 		Session: w.Session, Store: files, User: w.Settings.User.Get,
-		Approved: w.approved(), Env: w.env.Environ, Now: w.env.Now,
+		Approved: w.approved(), Env: w.env.Environ, Now: w.env.Now, Redact: w.env.Secrets.Redact,
 	})
 }
 
@@ -185,6 +189,12 @@ func (w *Workspace) Tasks() *tasks.Tasks {
 			return s.Tasks.PassCredentials, err
 		},
 	}))
+}
+
+// ours reports whether a directory is a worktree of this repository. A linked one must lead back to it: git's list
+// can have any path.
+func (w *Workspace) ours(root string) bool {
+	return root == w.Workspace() || w.Main != "" && root == w.Main || slices.Contains(checkout.Linked(w.Common), root) && gitlink.Repository(root) == w.Common
 }
 
 // Files returns the files of the project.
@@ -239,8 +249,9 @@ func NewRegister(env app.Env, logger *slog.Logger) *presence.Register {
 
 // clients returns the clients of all servers of the user, except the calling one.
 func (w *Workspace) clients(ctx context.Context) ([]presence.Client, error) {
-	own, caller := w.register.ID(), cmp.Or(toolset.Client(ctx), unnamed)
 	clients, err := presence.List(presenceDir(w.env), w.env.Now())
+	// The register may get its ID while the records are read.
+	own, caller := w.register.ID(), cmp.Or(toolset.Client(ctx), unnamed)
 	return slices.DeleteFunc(clients, func(c presence.Client) bool {
 		return own != "" && c.Server == own && (w.single || c.Name == caller && c.Worktree == w.Workspace())
 	}), err
@@ -387,7 +398,7 @@ func (w *Workspace) Context(items storage.Store, tasks *tasks.Tasks, files *proj
 		Session: w.Session, Root: w.Workspace(),
 		Branches: w.Branches, Pulls: w.Pulls, Services: w.Services, Words: w.Words,
 		Items: items, Journal: w.journal(), Containers: w.Containers(), Recipes: tasks, Files: files,
-		Radar: w.Radar(), Now: w.env.Now,
+		Radar: w.Radar(), Now: w.env.Now, Patience: w.env.Patience,
 	}
 }
 
@@ -410,7 +421,7 @@ type Served struct {
 // Serve returns the toolsets of the workspace that are not disabled. Background work is logged.
 func (w *Workspace) Serve(logger *slog.Logger) *Served {
 	s := w.served(logger)
-	s.tasks = w.Tasks()
+	s.tasks = taskscope.Within(w.Tasks(), w.ours)
 	s.notes = w.missingLogins()
 	files := w.Files()
 	project := workspace.New(files, s.tasks, w.Context(s.store, s.tasks, files), w.Memory()).Toolset()
@@ -438,6 +449,14 @@ func (w *Workspace) missingLogins() []string {
 // purpose.
 func (s *Served) Instructions(about string, readOnly bool) string {
 	return toolset.Instructions(about, s.Toolsets, readOnly, s.notes...)
+}
+
+// Advice returns what a server tells its clients about all toolsets except some, and about the texts
+// of others. It does not depend on the settings of a person, because a team shares the file with it.
+func Advice(ctx context.Context, except ...string) []string {
+	served := Find(ctx, app.EmptyEnv(), "").Serve(slog.New(slog.DiscardHandler))
+	defer served.Close()
+	return append(toolset.Advice(toolset.Without(served.Toolsets, except), false), "In the answers of copse: "+toolset.Foreign)
 }
 
 // Verdicts returns the verdicts on the stacks of the repository.
@@ -494,7 +513,7 @@ func (w *Workspace) served(logger *slog.Logger) *Served {
 }
 
 func (w *Workspace) itemTools(s *Served) toolset.Toolset {
-	return items.New(s.store, w.env.Now).MarkMerged(s.store, w.Pulls).Claiming(s.claims).
+	return items.New(s.store, w.env.Now).MarkMerged(s.store, w.Pulls).Claiming(s.claims).Offering(w.Sync(s.store).Offered).
 		Watched(func(ctx context.Context, ready, changed func()) {
 			w.WatchItems(ctx, s.store, ready, changed, func(error) {})
 		}).Toolset()

@@ -101,7 +101,7 @@ func hasWorktrees(common string) bool {
 	if common == "" {
 		return false
 	}
-	dir, err := os.Open(filepath.Join(common, "worktrees"))
+	dir, err := regular.OpenDirAt(filepath.Join(common, "worktrees"))
 	if err != nil {
 		return !regular.Absent(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/mcpserver"
 	"github.com/copse-dev/copse/internal/mcpserver/route"
@@ -100,7 +101,7 @@ func (f *Fleet) Find(ctx context.Context, named string, dirs []string) (*route.W
 	case here != nil:
 		candidates = []full.Candidate{{Path: at}}
 	default:
-		return nil, &toolset.ArgumentError{Name: "worktree", Message: "This session is in " + missing + ", which is not in a git repository that copse can use", Hint: "Start the client in a worktree that `copse up` serves."}
+		return nil, &toolset.ArgumentError{Name: "worktree", Message: "This session is in " + foreign.Mention(missing) + ", which is not in a git repository that copse can use", Hint: "Start the client in a worktree that `copse up` serves."}
 	}
 	hint := "Use one of: " + full.Names(candidates)
 	if len(candidates) == 0 {

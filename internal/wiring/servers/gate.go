@@ -2,19 +2,26 @@ package servers
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/copse-dev/copse/internal/bearer"
 	"github.com/copse-dev/copse/internal/httpguard"
 	"github.com/copse-dev/copse/internal/loopback"
+	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/supervisor"
 )
 
-// Gate requires of the clients of each worktree that worktree's own token.
+// Gate requires of the clients of each worktree that worktree's own token. A new token ends the requests
+// and streams that the old one opened.
 type Gate struct {
 	tokens bearer.Store
 	guard  httpguard.Options
@@ -24,7 +31,15 @@ type Gate struct {
 	beside map[string]beside // by key of the worktree
 
 	mu    sync.Mutex
-	known map[string]string // by key of the worktree
+	known map[string]admission // by key of the worktree
+}
+
+// admission is a token and the requests that it admits.
+type admission struct {
+	token string
+	file  fs.FileInfo     // the file of the token when it was read
+	ctx   context.Context //nolint:containedctx // as long as the token is valid, which is longer than any call
+	end   context.CancelFunc
 }
 
 // beside is the part of a server below a path for browsers, which send no token.
@@ -48,7 +63,7 @@ var _ supervisor.Gate = (*Gate)(nil)
 // NewGate returns a gate that keeps its tokens in the store. An open one requires none. loaded is
 // called with each token, so that it can be redacted.
 func NewGate(tokens bearer.Store, guard httpguard.Options, open bool, loaded func(token string)) *Gate {
-	return &Gate{tokens: tokens, guard: guard, open: open, loaded: loaded, known: map[string]string{}}
+	return &Gate{tokens: tokens, guard: guard, open: open, loaded: loaded, known: map[string]admission{}}
 }
 
 // Beside routes requests below a path of the server with a key to a handler with its own login.
@@ -107,13 +122,12 @@ func (g *Gate) Guard(ctx context.Context, w supervisor.Worktree, server http.Han
 		if err := g.load(ctx, w.Key); err != nil {
 			return nil, err
 		}
-		o.Token = func() string {
-			g.mu.Lock()
-			defer g.mu.Unlock()
-			return g.known[w.Key]
-		}
+		o.Token = func() string { return g.admission(w.Key).token }
 	}
 	guarded := httpguard.New(o, server)
+	if !g.open {
+		guarded = g.whileValid(w.Key, guarded)
+	}
 	if b, ok := g.beside[w.Key]; ok {
 		return b.split(g.guard, guarded), nil
 	}
@@ -122,15 +136,49 @@ func (g *Gate) Guard(ctx context.Context, w supervisor.Worktree, server http.Han
 
 // load reads the token of a worktree.
 func (g *Gate) load(ctx context.Context, key string) error {
-	token, err := g.tokens.File(key).Token(ctx)
+	file := g.tokens.File(key)
+	info, err := os.Lstat(file.Path()) // before it is read: a later change is noticed
+	if err != nil && !regular.Absent(err) {
+		return fmt.Errorf("read token: %w", rooted.WithoutPath(err))
+	}
+	token, err := file.Token(ctx)
 	if err != nil {
 		return err
 	}
 	g.loaded(token)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.known[key] = token
+	old, loaded := g.known[key]
+	if loaded && old.token == token {
+		old.file = info
+		g.known[key] = old
+		return nil
+	}
+	next := admission{token: token, file: info}
+	next.ctx, next.end = context.WithCancel(context.Background())
+	g.known[key] = next
+	if loaded {
+		old.end()
+	}
 	return nil
+}
+
+// admission returns what is valid for a worktree now.
+func (g *Gate) admission(key string) admission {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.known[key]
+}
+
+// whileValid ends each request when the token that was valid at its beginning is replaced. It wraps the
+// guard: otherwise a token that is replaced between the check and this look would admit forever.
+func (g *Gate) whileValid(key string, guarded http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(g.admission(key).ctx, cancel)()
+		guarded.ServeHTTP(w, r.WithContext(ctx))
+	})
 }
 
 // Renew creates a new token for a worktree. If none is required, there is none.
@@ -152,16 +200,29 @@ func (g *Gate) TokenFile(w supervisor.Worktree) string {
 
 // Reload reads the tokens of all worktrees that are served again.
 func (g *Gate) Reload(ctx context.Context) error {
-	g.mu.Lock()
-	var keys []string
-	for key := range g.known {
-		keys = append(keys, key)
-	}
-	g.mu.Unlock()
-	for _, key := range keys {
+	for _, key := range g.keys() {
 		if err := g.load(ctx, key); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Refresh reads the tokens whose files another process has replaced. A file that is not there, or that
+// cannot be read, changes nothing.
+func (g *Gate) Refresh(ctx context.Context) {
+	for _, key := range g.keys() {
+		is, err := os.Lstat(g.tokens.File(key).Path())
+		if was := g.admission(key).file; regular.Absent(err) || err == nil && was != nil && os.SameFile(was, is) && was.ModTime().Equal(is.ModTime()) {
+			continue
+		}
+		_ = g.load(ctx, key) // it is tried again the next time
+	}
+}
+
+// keys returns the worktrees whose tokens are known.
+func (g *Gate) keys() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Collect(maps.Keys(g.known))
 }

@@ -72,6 +72,72 @@ func TestTokenOpensOneServer(t *testing.T) {
 	check()
 }
 
+// A new token ends what the old one opened, and nothing of another worktree.
+func TestNewTokenEndsStreams(t *testing.T) {
+	t.Parallel()
+	store := bearer.NewStore(filepath.Join(t.TempDir(), "tokens"))
+	g := servers.NewGate(store, httpguard.Options{Now: time.Now, Rate: 10_000}, false, func(string) {})
+	open := func(key string) (ended chan struct{}) {
+		t.Helper()
+		began := make(chan struct{})
+		stream := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			close(began)
+			<-r.Context().Done()
+		})
+		h, err := g.Guard(t.Context(), supervisor.Worktree{Key: key}, stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, err := store.File(key).Token(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/mcp", nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		ended = make(chan struct{})
+		go func() {
+			h.ServeHTTP(httptest.NewRecorder(), r)
+			close(ended)
+		}()
+		<-began
+		return ended
+	}
+	replaced, kept := open("/src/app/.git"), open("/src/other/.git")
+	if err := g.Reload(t.Context()); err != nil { // nothing is new
+		t.Fatal(err)
+	}
+	select {
+	case <-replaced:
+		t.Fatal("reading the same token ended a stream")
+	default:
+	}
+	if _, err := store.File("/src/app/.git").Rotate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	<-replaced
+	select {
+	case <-kept:
+		t.Error("the stream of another worktree ended")
+	default:
+	}
+
+	// The same is true if nobody asks to reload.
+	g.Refresh(t.Context())
+	select {
+	case <-kept:
+		t.Error("a file that did not change ended a stream")
+	default:
+	}
+	if _, err := store.File("/src/other/.git").Rotate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	g.Refresh(t.Context())
+	<-kept
+}
+
 // An open gate keeps no tokens.
 func TestOpenGate(t *testing.T) {
 	t.Parallel()

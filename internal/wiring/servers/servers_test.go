@@ -51,12 +51,18 @@ func (g gate) Guard(_ context.Context, _ supervisor.Worktree, h http.Handler) (h
 	return httpguard.New(g.Options, h), nil
 }
 func (gate) Renew(context.Context, supervisor.Worktree) error { return nil }
+func (gate) Refresh(context.Context)                          {}
 func (gate) TokenFile(supervisor.Worktree) string             { return "" }
 
 // fleet makes a supervisor as copse up does.
 func fleet(t testing.TB, g *gittest.Git, ports string, first int, guard httpguard.Options) *supervisor.Supervisor {
 	t.Helper()
-	env := environment(g)
+	return fleetIn(t, environment(g), ports, first, guard)
+}
+
+// fleetIn makes one in an environment.
+func fleetIn(t testing.TB, env app.Env, ports string, first int, guard httpguard.Options) *supervisor.Supervisor {
+	t.Helper()
 	logger := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	guard.Now = time.Now
 	s := supervisor.New(supervisor.Options{

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/storage"
@@ -86,6 +87,14 @@ func (v View) HeldBy(id item.ID) string {
 	return fmt.Sprintf("%s until %s", c.Holder.Short(), c.End().UTC().Format(time.RFC3339))
 }
 
+// Holder returns the holder of an item on one line; "" if there is none.
+func (v View) Holder(id item.ID) string {
+	if c, held := v.Claim(id); held {
+		return c.Holder.Short()
+	}
+	return ""
+}
+
 // Warnings returns the problems of the project, then those of its items.
 func (v View) Warnings() []item.Warning {
 	return slices.Concat(v.Config.Warnings, v.Snapshot.Warnings)
@@ -136,7 +145,7 @@ func (v View) Unknown(f item.Filter) []string {
 		}
 	}
 	if f.Iteration != "" && !f.All && !slices.Contains(v.Config.Iterations, f.Iteration) {
-		unknown = append(unknown, fmt.Sprintf(`Unknown iteration "%s". Iterations: %s`, f.Iteration, strings.Join(v.Config.Iterations, ", ")))
+		unknown = append(unknown, fmt.Sprintf("Unknown iteration %q. Iterations: %s", f.Iteration, foreign.Mention(v.Config.Iterations...)))
 	}
 	return unknown
 }

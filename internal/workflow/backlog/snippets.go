@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/secret"
 )
 
 // snippets caches parts of descriptions, so a repeated search, or its next page, reads no
@@ -69,7 +70,7 @@ func (s Snippets) Of(ctx context.Context, hit item.Hit) string {
 	if err != nil {
 		return ""
 	}
-	text := item.Snippet(it.Description, s.query)
+	text := item.Snippet(secret.Of(ctx), it.Description, s.query)
 	kept.put(key, text)
 	return text
 }
@@ -98,7 +99,7 @@ func (s Snippets) ofMany(ctx context.Context, from describer, hit item.Hit) stri
 		return ""
 	}
 	for id, description := range found {
-		s.of.snippets.put(snippetKey{wanted[id], s.query}, item.Snippet(description, s.query))
+		s.of.snippets.put(snippetKey{wanted[id], s.query}, item.Snippet(secret.Of(ctx), description, s.query))
 	}
 	text, _ := s.of.snippets.get(snippetKey{hit.Summary, s.query})
 	return text

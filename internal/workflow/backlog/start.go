@@ -26,16 +26,28 @@ type StartOptions struct {
 	// Branch is the name of the branch; "" is the linked branch of the item, or else one derived
 	// from its title.
 	Branch string
+	// Base is the branch on which a new branch starts; "" is the one that is checked out.
+	Base string
 	// NewWorktree requests a separate worktree, .worktrees/<branch> next to the main one.
 	NewWorktree bool
+	// Redact returns a title without secrets, which a name in lower case would hide; nil keeps it.
+	Redact func(title string) string
+}
+
+// title returns the title of an item without secrets.
+func (o StartOptions) title(it item.Item) string {
+	if o.Redact == nil {
+		return it.Title
+	}
+	return o.Redact(it.Title)
 }
 
 // Start describes the start of work on an item.
 type Start struct {
 	ID     item.ID `json:"id"`
 	Branch string  `json:"branch"`
-	// Parent is the branch on which a new branch starts; "" if none is checked out, or if the branch
-	// exists.
+	// Parent is the branch on which a new branch starts; "" if there is no base and none is checked out,
+	// or if the branch exists.
 	Parent   string `json:"parent,omitempty"`
 	Worktree string `json:"worktree,omitempty"`
 	// Command is the git command that creates or switches to the branch.
@@ -69,7 +81,7 @@ func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o S
 	}
 	s := Start{ID: it.ID, Branch: cmp.Or(o.Branch, it.Link.Branch)}
 	if s.Branch == "" {
-		s.Branch = it.BranchName()
+		s.Branch = branchName(it.ID, o.title(it))
 	}
 	if o.NewWorktree {
 		name := strings.ReplaceAll(strings.TrimPrefix(s.Branch, "tic/"), "/", "-")
@@ -86,11 +98,7 @@ func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o S
 	if err != nil {
 		return Start{}, err
 	}
-	if exists {
-		if err := free(ctx, repo, s.Branch, o.NewWorktree); err != nil {
-			return Start{}, err
-		}
-	} else if s.Parent, err = parent(ctx, repo, o.NewWorktree); err != nil {
+	if s.Parent, err = startOf(ctx, repo, s.Branch, exists, o); err != nil {
 		return Start{}, err
 	}
 	switch {
@@ -110,15 +118,44 @@ func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o S
 			from = s.Branch
 			s.Command = []string{"git", "worktree", "add", s.Worktree, s.Branch}
 		}
-		if err := b.found(ctx, repo, id, from); err != nil {
+		if err := b.found(ctx, repo, id, from, "new worktree"); err != nil {
 			return Start{}, err
 		}
 	case exists:
 		s.Command = []string{"git", "switch", s.Branch}
 	default:
-		s.Command = []string{"git", "switch", "-c", s.Branch}
+		if s.Command, err = b.switchTo(ctx, repo, s, o.Base); err != nil {
+			return Start{}, err
+		}
 	}
 	return s, nil
+}
+
+// startOf returns the branch on which a new branch starts, "" for one that exists, or if none is known.
+func startOf(ctx context.Context, repo *git.Repo, branch string, exists bool, o StartOptions) (string, error) {
+	switch {
+	case exists && o.Base != "":
+		return "", fmt.Errorf("the branch %s already exists, and --base is for a new branch", cleantext.Line(branch))
+	case exists:
+		return "", free(ctx, repo, branch, o.NewWorktree)
+	case o.Base == "":
+		return parent(ctx, repo, o.NewWorktree)
+	}
+	known, err := repo.HasBranch(ctx, o.Base)
+	if err == nil && !known {
+		err = &UnknownBaseError{Branch: o.Base}
+	}
+	return o.Base, err
+}
+
+// switchTo returns the command that creates the branch of a start in this worktree, on base, or else on
+// the current commit.
+func (b *Backlog) switchTo(ctx context.Context, repo *git.Repo, s Start, base string) ([]string, error) {
+	command := []string{"git", "switch", "-c", s.Branch}
+	if base == "" {
+		return command, nil
+	}
+	return append(command, revision(ctx, repo, base)), b.found(ctx, repo, s.ID, base, "worktree")
 }
 
 // directory is a backend that keeps the items in a directory.
@@ -126,9 +163,14 @@ type directory interface {
 	Path() (string, error)
 }
 
-// found returns a [*NotInCommitError] if a new worktree of a branch would have a store of its own
-// without an item. "" is the current commit.
-func (b *Backlog) found(ctx context.Context, repo *git.Repo, id item.ID, branch string) error {
+// UnknownBaseError reports that the branch on which a new one should start does not exist.
+type UnknownBaseError struct{ Branch string }
+
+func (e *UnknownBaseError) Error() string { return fmt.Sprintf("there is no branch %q", e.Branch) }
+
+// found returns a [*NotInCommitError] if a worktree of a branch would have a store of its own without
+// an item. "" is the current commit, and place names the worktree in the error.
+func (b *Backlog) found(ctx context.Context, repo *git.Repo, id item.ID, branch, place string) error {
 	files, ok := b.backend.(directory)
 	if !ok {
 		return nil
@@ -154,10 +196,10 @@ func (b *Backlog) found(ctx context.Context, repo *git.Repo, id item.ID, branch 
 	if ok := has(path.Join(name, layout.Item(id))) || mainRoot(repo) == repo.Root() && !has(name); ok || err != nil {
 		return err
 	}
-	return &NotInCommitError{ID: id, Branch: branch, Store: name}
+	return &NotInCommitError{ID: id, Branch: branch, Store: name, place: place}
 }
 
-// NotInCommitError reports that a new worktree would not have an item, as its commit has another
+// NotInCommitError reports that a worktree would not have an item, as its commit has another
 // version of the store.
 type NotInCommitError struct {
 	ID item.ID
@@ -165,10 +207,12 @@ type NotInCommitError struct {
 	Branch string
 	// Store is the path of the store in the worktree.
 	Store string
+
+	place string
 }
 
 func (e *NotInCommitError) Error() string {
-	return fmt.Sprintf("%s does not have work item #%d, so the new worktree would not have it", cmp.Or(cleantext.Line(e.Branch), "the current commit"), e.ID)
+	return fmt.Sprintf("%s does not have work item #%d, so the %s would not have it", cmp.Or(cleantext.Line(e.Branch), "the current commit"), e.ID, e.place)
 }
 
 // ErrNoCommit reports that a worktree needs a commit, and the current branch has none.
@@ -243,7 +287,7 @@ func free(ctx context.Context, repo *git.Repo, branch string, anywhere bool) err
 // hide makes git ignore the directory of new worktrees, as it ignores .twig. It refuses a directory
 // that is a link out of the repository.
 func hide(repo *git.Repo) error {
-	root, err := os.OpenRoot(mainRoot(repo))
+	root, err := regular.OpenRoot(mainRoot(repo))
 	if err != nil {
 		return err
 	}

@@ -319,11 +319,7 @@ func (c *Checker) running() []supervisor.State {
 	if c.status == nil {
 		return nil
 	}
-	all := slices.Clone(c.status.Worktrees)
-	if c.status.Shared != nil {
-		all = append(all, *c.status.Shared)
-	}
-	return slices.DeleteFunc(all, func(w supervisor.State) bool { return !w.MCP.ServerRunning })
+	return slices.DeleteFunc(slices.Clone(c.status.Servers()), func(w supervisor.State) bool { return !w.MCP.ServerRunning })
 }
 
 // Ours reports whether an entry leads to a server of copse over HTTP, or once did: it has a
@@ -368,14 +364,15 @@ func (c *Checker) Stale(e clientconfig.Named) bool {
 	return true
 }
 
-// localPort returns the port of an address on this machine.
+// localPort returns the port of an address at which copse can listen on this machine. Other addresses
+// of loopback, such as 127.0.0.2, are free for any user.
 func localPort(address string) (int, bool) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" {
 		return 0, false
 	}
 	ip := net.ParseIP(u.Hostname())
-	if u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if !strings.EqualFold(u.Hostname(), "localhost") && !ip.Equal(net.IPv4(127, 0, 0, 1)) && !ip.Equal(net.IPv6loopback) {
 		return 0, false
 	}
 	port, err := strconv.Atoi(u.Port())

@@ -57,7 +57,7 @@ func TestEntry(t *testing.T) {
 	if err := os.WriteFile(ports, fmt.Appendf(nil, `{"ports": {"/a": %d, "/b": %d}}`, served, free), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	status := &control.Status{Guarded: true, Worktrees: []supervisor.State{
+	status := &control.Status{Terms: control.Terms{Guarded: true}, Worktrees: []supervisor.State{
 		{Path: "/srv/a", TokenFile: tokens.File("/a").Path(), MCP: supervisor.MCP{ServerRunning: true, Port: served}},
 		{Path: "/srv/c", MCP: supervisor.MCP{LastError: "held"}},
 	}}
@@ -71,6 +71,9 @@ func TestEntry(t *testing.T) {
 	}{
 		{"right", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(served), Token: token("/a")}}, ""},
 		{"by address", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: fmt.Sprintf("http://127.0.0.1:%d/mcp", served), Token: token("/a")}}, ""},
+		{"in capitals", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: fmt.Sprintf("http://LocalHost:%d/mcp", served), Token: token("/a")}}, ""},
+		{"another address of loopback", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: fmt.Sprintf("http://127.0.0.2:%d/mcp", served), Token: token("/a")}}, `leads to "127.0.0.2:`},
+		{"the port over TLS", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: fmt.Sprintf("https://localhost:%d/mcp", served), Token: token("/a")}}, `leads to "localhost:`},
 		{"another's token", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(served), Token: token("/b")}}, "has a token other than that of /srv/a"},
 		{"no token", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(served)}}, "has no token"},
 		{"a stranger's port", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(held), Token: token("/a")}}, "where another program listens"},
@@ -97,6 +100,22 @@ func TestEntry(t *testing.T) {
 		if strings.Contains(problem, bearer.Prefix) {
 			t.Errorf("%s: a token is shown: %s", tt.name, problem)
 		}
+	}
+}
+
+// A program that listens on one half of localhost receives the token, too.
+func TestEntryWithListenerOnIPv6(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		t.Skipf("this machine has no IPv6: %v", err)
+	}
+	defer l.Close()
+	dir := t.TempDir()
+	c := cliententries.New(filepath.Join(dir, "ports.json"), bearer.NewStore(dir), nil)
+	e := clientconfig.Named{Name: "copse", Server: clientconfig.Server{URL: fmt.Sprintf("http://localhost:%d/mcp", l.Addr().(*net.TCPAddr).Port), Token: bearer.Prefix + "X"}}
+	if problem, ours := c.Entry(t.Context(), clientfile.User, e); !ours || !strings.Contains(problem, "where another program listens") {
+		t.Errorf("%q, ours %t", problem, ours)
 	}
 }
 
@@ -155,7 +174,7 @@ func TestStale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := cliententries.New(ports, tokens, &control.Status{Guarded: true, Shared: &supervisor.State{
+	c := cliententries.New(ports, tokens, &control.Status{Terms: control.Terms{Guarded: true}, Shared: &supervisor.State{
 		TokenFile: tokens.File("/shared").Path(), MCP: supervisor.MCP{ServerRunning: true, Port: 41002},
 	}})
 	for _, tt := range []struct {
@@ -233,6 +252,23 @@ func TestExposedFiles(t *testing.T) {
 		if was, err := cliententries.Tighten("linux", path); was || err != nil {
 			t.Errorf("%s again: %t, %v", id, was, err)
 		}
+	}
+}
+
+// A link is as open as the file that it leads to.
+func TestTightenLink(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("modes say nothing on Windows")
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	link := file + "-link"
+	if err := errors.Join(os.WriteFile(file, []byte("{}"), 0o644), os.Symlink(file, link)); err != nil {
+		t.Fatal(err)
+	}
+	was, err := cliententries.Tighten("linux", link)
+	if info, statErr := os.Stat(file); !was || err != nil || statErr != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%t, %v; the file is %v, %v", was, err, info, statErr)
 	}
 }
 

@@ -7,8 +7,19 @@
 //   - the local branches whose last commit is at most 30 days old, and those of a stack.
 //
 // Branches that the trunk already contains are not in flight. The trunk is the branch on which
-// others
-// start, or its counterpart at origin if that is ahead.
+// others start, or its counterpart at origin if that is ahead.
+//
+// Two sides conflict in a file if git cannot merge their versions of it. A report has each of these
+// conflicts once, with the sides that cause it. A side inherits a conflict if a commit that it
+// contains has the same one: in the same file, between the same two versions.
+//
+//   - Conflicts that a side inherits from its merge base with the trunk are omitted. They are conflicts of
+//     the other side with the trunk, and both sides of the remaining ones have changed the file
+//     since they left the trunk.
+//   - Conflicts that a side inherits from another side are listed with that one, and
+//     [Conflict.Above] names those that inherit it.
+//
+// A branch that changes the file again has another version of it, and a conflict of its own.
 //
 // Use [New]. [Radar.Report] tries the merges; package git/trial describes how, and why this
 // writes nothing to the repository. It caches results by the merged commits, in
@@ -17,6 +28,7 @@
 package conflicts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,10 +37,14 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/trial"
 	"github.com/copse-dev/copse/internal/git/uncommitted"
 	"github.com/copse-dev/copse/internal/session"
+	"github.com/copse-dev/copse/internal/workflow/conflicts/collision"
+	"github.com/copse-dev/copse/internal/workflow/conflicts/listing"
+	"github.com/copse-dev/copse/internal/workflow/conflicts/results"
 	"github.com/copse-dev/copse/internal/workflow/stack"
 )
 
@@ -44,6 +60,10 @@ type Options struct {
 	// Clients returns the names of the clients that work in each worktree, by its root;
 	// nil for nobody.
 	Clients func(ctx context.Context) map[string][]string
+	// Limit is the time limit of a report; 0 is a minute.
+	Limit time.Duration
+	// Patience multiplies how long Soon waits; 0 is 1.
+	Patience int
 }
 
 // Radar finds conflicts in one repository. It is safe for concurrent use.
@@ -51,17 +71,17 @@ type Radar struct {
 	o           Options
 	uncommitted *uncommitted.Finder
 
-	mu    sync.Mutex // one report at a time, as the next one profits
-	cache *cache
+	turn chan struct{} // has room for one report at a time, as the next one profits
 
 	opening sync.Mutex
 	repos   map[string]*git.Repo // of worktrees, by root
-	read    *cache               // see reader
+	cache   *results.Cache       // see opened
+	lister  listing.Lister
 }
 
 // New returns the radar of the repository of o.Branches.
 func New(o Options) *Radar {
-	return &Radar{o: o, uncommitted: uncommitted.New(o.Trees, o.Now), repos: make(map[string]*git.Repo)}
+	return &Radar{o: o, turn: make(chan struct{}, 1), uncommitted: uncommitted.New(o.Trees, o.Now), repos: make(map[string]*git.Repo)}
 }
 
 // Request selects conflicts.
@@ -71,6 +91,9 @@ type Request struct {
 	Branches []string
 	// Current selects the conflicts of the worktree of the session.
 	Current bool
+
+	// soon means that what is not known within a short time is left out.
+	soon bool
 }
 
 // Report contains the conflicts of the work in flight.
@@ -83,66 +106,52 @@ type Report struct {
 	// NotCompared is the number of pairs that git could not compare. Notes say why.
 	NotCompared int
 	// Conflicts are those with the trunk first, each group by name.
-	Conflicts []Conflict
+	Conflicts []collision.Conflict
 	// Notes name what was not compared.
 	Notes []string
 }
 
-// Conflict is a pair of branches that cannot be merged without a person.
-type Conflict struct {
-	// Branches are the two; one of the trunk comes last. A worktree without a branch has
-	// the name of its directory and "(detached HEAD)".
-	Branches []string `json:"branches"`
-	Files    []string `json:"files"`
-	// MoreFiles is the number of files that [Conflict.Brief] omits.
-	MoreFiles int `json:"more_files,omitempty"`
-	// Kinds describes the conflicts of files that are not modified in both.
-	Kinds map[string]string `json:"kinds,omitempty"`
-	// Holders are the worktrees where the branches are checked out.
-	Holders []Holder `json:"holders,omitempty"`
-}
+// reportTime is the time limit of a report.
+const reportTime = time.Minute
 
-// Holder is a worktree that has one of the branches.
-type Holder struct {
-	Branch   string `json:"branch"`
-	Worktree string `json:"worktree"`
-	// Uncommitted is the number of uncommitted changes there, as "git status" lists them.
-	Uncommitted int      `json:"uncommitted,omitempty"`
-	Clients     []string `json:"clients,omitempty"`
-
-	// Current means that it is the worktree of the session.
-	Current bool `json:"-"`
-}
-
-// maxFiles is the number of named files of a brief conflict.
-const maxFiles = 30
-
-// Brief returns the conflict with at most 30 named files.
-func (c Conflict) Brief() Conflict {
-	if len(c.Files) <= maxFiles {
-		return c
-	}
-	c.Files, c.MoreFiles = c.Files[:maxFiles:maxFiles], c.MoreFiles+len(c.Files)-maxFiles
-	named := make(map[string]string)
-	for _, file := range c.Files {
-		if kind := c.Kinds[file]; kind != "" {
-			named[file] = kind
-		}
-	}
-	c.Kinds = named
-	return c
-}
-
-// Report tries the merges that r selects.
+// Report tries the merges that r selects. Git takes minutes and much memory for trees that somebody made for
+// that, so a report has a time limit. Its notes say if it was reached.
 func (r *Radar) Report(ctx context.Context, q Request) (Report, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.look(ctx, q)
+	if !r.begin(ctx) {
+		return Report{}, ctx.Err()
+	}
+	defer r.end()
+	limit := cmp.Or(r.o.Limit, reportTime)
+	limited, cancel := context.WithTimeoutCause(ctx, limit, errMoment)
+	defer cancel()
+	found, err := r.look(limited, q, true)
+	if !errors.Is(context.Cause(limited), errMoment) {
+		return found, err
+	}
+	slow := fmt.Sprintf("git took longer than %s to compare the branches", limit)
+	if err != nil {
+		return Report{}, errors.New(slow)
+	}
+	found.Notes = append(found.Notes, slow)
+	return found, nil
 }
 
-// look returns Report for a caller that holds the lock.
-func (r *Radar) look(ctx context.Context, q Request) (Report, error) {
-	g, err := r.survey(ctx, q)
+// begin waits until no other call tries merges, but not longer than ctx, and reports whether the caller
+// has the turn. The caller then ends it.
+func (r *Radar) begin(ctx context.Context) bool {
+	select {
+	case r.turn <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (r *Radar) end() { <-r.turn }
+
+// look returns Report. The caller says whether it has the turn; merges are tried only with it.
+func (r *Radar) look(ctx context.Context, q Request, turn bool) (Report, error) {
+	g, err := r.survey(ctx, q, turn)
 	if err != nil {
 		return Report{}, err
 	}
@@ -156,18 +165,16 @@ func (r *Radar) look(ctx context.Context, q Request) (Report, error) {
 	return report, session.Explain(err)
 }
 
-// survey begins a survey. The caller holds the lock.
-func (r *Radar) survey(ctx context.Context, q Request) (*survey, error) {
+// survey begins a survey. The caller says whether it has the turn.
+func (r *Radar) survey(ctx context.Context, q Request, turn bool) (*survey, error) {
 	repo, err := r.o.Branches.Session().Repo(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if r.cache == nil {
-		r.cache = openCache(r.o.CacheDir, repo.CommonDir(), r.o.Now)
-	}
-	g := &survey{Radar: r, repo: repo, request: q, known: r.cache.load(), fresh: newKept()}
+	g := &survey{Radar: r, repo: repo, request: q, mine: turn, results: r.opened(repo.CommonDir()), fresh: results.New()}
+	g.known = g.results.Load()
 	if boundary := repo.Boundary(); len(boundary) > 0 {
-		g.shallow = " " + digest(string(boundary))
+		g.shallow = " " + results.Digest(string(boundary))
 	}
 	return g, nil
 }
@@ -177,51 +184,63 @@ func (g *survey) report(ctx context.Context) (Report, error) {
 	// Results from before an error, or before the time limit, are stored, too. A caller with only a
 	// moment may have left by then.
 	defer func() {
-		if !g.request.Current || ctx.Err() == nil || errors.Is(context.Cause(ctx), errMoment) {
-			g.cache.save(g.known, g.fresh)
+		if g.mine && (!g.request.soon || ctx.Err() == nil || errors.Is(context.Cause(ctx), errMoment)) {
+			g.save()
 		}
 	}()
 	if err := g.find(ctx); err != nil {
 		return Report{}, err
 	}
-	pairs := g.pairs()
-	if err := g.try(ctx, pairs); err != nil {
+	attributes, err := trial.AttributesOf(ctx, g.repo)
+	if err != nil {
 		return Report{}, err
 	}
-	out := g.results(ctx, pairs)
-	if !g.request.Current && len(g.request.Branches) == 0 {
-		g.fresh.Last = &lastReport{At: g.o.Now(), Conflicts: []Conflict{}}
-		for _, c := range out.Conflicts {
-			g.fresh.Last.Conflicts = append(g.fresh.Last.Conflicts, c.Brief())
+	g.ways = results.Digest(attributes)
+	pairs := g.pairs()
+	if g.mine {
+		if err := g.try(ctx, pairs, attributes); err != nil && !errors.Is(context.Cause(ctx), errMoment) {
+			return Report{}, err
 		}
 	}
-	return out, nil
+	// What sides inherit can be known without the turn.
+	if _, err := g.withBases(ctx, pairs); err != nil && !errors.Is(context.Cause(ctx), errMoment) {
+		return Report{}, err
+	}
+	return g.describe(ctx, pairs), nil
 }
 
-// results describes the results of pairs.
-func (g *survey) results(ctx context.Context, pairs []pair) Report {
-	out := Report{Trunk: g.trunk.name, Conflicts: []Conflict{}, Notes: g.notes}
+// describe describes the results of pairs.
+func (g *survey) describe(ctx context.Context, pairs []pair) Report {
+	out := Report{Trunk: g.trunk.name, Conflicts: []collision.Conflict{}, Notes: g.notes}
 	clients := map[string][]string{}
 	if g.o.Clients != nil {
 		clients = g.o.Clients(ctx)
 	}
 	compared, apart := map[*side]bool{g.trunk: true}, 0
+	var found []collision.Collision[*side]
 	for _, p := range pairs {
-		m, _ := g.merge(p)
+		m, known := g.merge(p)
+		if known && len(m.Files) > 0 {
+			m.Files, known = g.own(p, m.Files)
+		}
 		switch {
-		case m.Reason == unrelated && g.shallow != "":
+		case !known:
+			out.NotCompared++
+			continue
+		case m.Reason == results.Unrelated && g.shallow != "":
 			apart++
 			out.NotCompared++
-		case !m.definite():
+		case !m.Definite():
 			out.NotCompared++
-			out.Notes = append(out.Notes, fmt.Sprintf("%s and %s could not be compared: %s", p.a.name, p.b.name, m.Reason))
+			out.Notes = append(out.Notes, fmt.Sprintf("%s and %s could not be compared: %q", foreign.Mention(p.A.name), foreign.Mention(p.B.name), m.Reason))
 		default:
-			compared[p.a], compared[p.b] = true, true
+			compared[p.A], compared[p.B] = true, true
 		}
 		if len(m.Files) > 0 {
-			out.Conflicts = append(out.Conflicts, conflict(p, m.Files, clients))
+			found = append(found, collision.Collision[*side]{Pair: collision.Pair[*side](p), Files: m.Files})
 		}
 	}
+	out.Conflicts = g.fold(ctx, found, clients)
 	out.Compared = len(compared) - 1
 	if apart > 0 {
 		out.Notes = append(out.Notes, cleantext.Count(apart, "pair")+" of branches could not be compared: the history of this shallow clone has no common commit of them; run `git fetch --unshallow`")
@@ -229,32 +248,7 @@ func (g *survey) results(ctx context.Context, pairs []pair) Report {
 	return out
 }
 
-// conflict describes a merge that is not clean.
-func conflict(p pair, files []trial.File, clients map[string][]string) Conflict {
-	c := Conflict{Branches: []string{p.a.name, p.b.name}, Files: []string{}}
-	for _, f := range files {
-		c.Files = append(c.Files, f.Path)
-		if f.Kind == trial.Modified {
-			continue
-		}
-		if c.Kinds == nil {
-			c.Kinds = make(map[string]string)
-		}
-		switch f.Kind {
-		case trial.DeletedA:
-			c.Kinds[f.Path] = "deleted in " + p.a.name
-		case trial.DeletedB:
-			c.Kinds[f.Path] = "deleted in " + p.b.name
-		default:
-			c.Kinds[f.Path] = string(f.Kind)
-		}
-	}
-	for _, s := range []*side{p.a, p.b} {
-		if s.root != "" {
-			c.Holders = append(c.Holders, Holder{
-				Branch: s.name, Worktree: s.root, Uncommitted: s.changes(), Clients: clients[s.root], Current: s.current,
-			})
-		}
-	}
-	return c
+// described returns a side as a conflict shows it.
+func (s *side) described(clients map[string][]string) collision.Side {
+	return collision.Side{Name: s.name, Root: s.root, Changes: s.changes(), Current: s.current, Clients: clients[s.root]}
 }

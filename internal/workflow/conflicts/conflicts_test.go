@@ -330,22 +330,28 @@ func TestOldGit(t *testing.T) {
 	}
 }
 
-// Those who read the last report see when somebody looked last, also if that found the same.
-func TestLastIsRenewed(t *testing.T) {
+// A git that does not end does not hold up a report for longer than its limit. The report says what it lacks.
+func TestSlowGit(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
 	w.commit(t, w.worktree("one"), "a.txt", "1\none\n3\n")
-	w.commit(t, w.worktree("two"), "a.txt", "1\ntwo\n3\n")
-	o := git.Options{Env: w.Env}
-	s := session.New(session.Options{Dir: w.root, Git: o})
-	for at := now(); at.Before(now().Add(10 * time.Minute)); at = at.Add(time.Minute) {
-		r := conflicts.New(conflicts.Options{
-			Branches: stack.New(s, nil), CacheDir: w.cache, Git: o, Now: func() time.Time { return at },
-		})
-		report(t, r, conflicts.Request{})
-		if found, seen := w.radar().Last(t.Context()); len(found) != 1 || !seen.Equal(at) {
-			t.Errorf("at %s the last report is of %s, with %d conflicts", at, seen, len(found))
-		}
+	w.commit(t, w.root, "b.txt", "1\nmain\n3\n")
+	w.spy(t)
+	script := filepath.Join(w.Home, "bin", "git")
+	text, err := os.ReadFile(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gittest.Write(t, script, strings.Replace(string(text), "exec", "case \"$*\" in *merge-tree*) sleep 300;; esac\nexec", 1))
+	s := session.New(session.Options{Dir: w.root, Git: git.Options{Env: w.Env}})
+	r := conflicts.New(conflicts.Options{Branches: stack.New(s, nil), CacheDir: w.cache, Git: git.Options{Env: w.Env}, Now: now, Limit: 2 * time.Second})
+	began := time.Now()
+	found, err := r.Report(t.Context(), conflicts.Request{})
+	if err != nil || found.NotCompared != 1 || !strings.Contains(strings.Join(found.Notes, "\n"), "took longer than 2s to compare") {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("it took %s", took)
 	}
 }
 

@@ -3,17 +3,12 @@ package conflicts
 import (
 	"context"
 	"fmt"
-	"path"
-	"path/filepath"
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/git/trial"
-	"github.com/copse-dev/copse/internal/regular"
-	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // readFiles finds the changed files of worktrees. It compares an unreadable worktree by its commit.
@@ -32,8 +27,14 @@ func (g *survey) readFiles(ctx context.Context, sides []*side) error {
 		})
 	}
 	if err := reading.Wait(); err != nil {
+		for _, s := range sides { // the next survey need not read them again
+			if s.state != nil {
+				g.fresh.Worktrees[s.root] = s.state
+			}
+		}
 		return err
 	}
+	g.read = true
 	for i, s := range sides {
 		if failed[i] != nil {
 			g.notes = append(g.notes, fmt.Sprintf("the uncommitted changes of %s are not compared: %v", s.name, failed[i]))
@@ -69,29 +70,4 @@ func (r *Radar) open(ctx context.Context, root string) (*git.Repo, error) {
 	}
 	r.repos[root] = repo
 	return repo, nil
-}
-
-const (
-	// maxAttributes is the size of the largest file of attributes that counts, and
-	// maxAttributeFiles how many files do.
-	maxAttributes     = 256 << 10
-	maxAttributeFiles = 100
-)
-
-// attributes returns the attributes that say how git merges.
-func (g *survey) attributes(ctx context.Context) string {
-	files := map[string]string{}
-	if root := g.repo.Root(); root != "" {
-		tracked, _ := g.repo.Tracked(ctx) // without it there are none
-		for _, name := range tracked.All() {
-			if path.Base(name) != trial.AttributesFile || len(files) == maxAttributeFiles {
-				continue
-			}
-			if text, err := rooted.Directory(root).Read(name, maxAttributes); err == nil {
-				files[path.Dir(name)] = string(text)
-			}
-		}
-	}
-	own, _ := regular.Read(filepath.Join(g.repo.CommonDir(), "info", "attributes"), maxAttributes)
-	return trial.Attributes(files) + trial.Attributes(map[string]string{".": string(own)})
 }

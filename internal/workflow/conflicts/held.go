@@ -9,9 +9,12 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/git/refstore"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/session"
+	"github.com/copse-dev/copse/internal/workflow/conflicts/listing"
+	"github.com/copse-dev/copse/internal/workflow/conflicts/results"
 )
 
 // Held is the content of a worktree that exists nowhere else.
@@ -28,8 +31,8 @@ type Held struct {
 	Modules bool
 	// Files are those that are changed or untracked. Callers must not change them.
 	Files []git.Edit
-	// Merged means that the trunk has the commit.
-	Merged bool
+	// Merged is the ground on which the trunk has the commit, or the changes of the checked-out branch.
+	Merged history.Ground
 	// Unknown means that the files could not be compared, Partial that some of them could not.
 	Unknown, Partial bool
 	// Unexamined means that others were used more recently, and nothing but Root is known.
@@ -38,13 +41,15 @@ type Held struct {
 
 // Worktrees returns the content of the worktrees, and the name of the trunk.
 func (r *Radar) Worktrees(ctx context.Context) (trunk string, held []Held, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	g, err := r.survey(ctx, Request{})
+	if !r.begin(ctx) {
+		return "", nil, ctx.Err()
+	}
+	defer r.end()
+	g, err := r.survey(ctx, Request{}, true)
 	if err != nil {
 		return "", nil, err
 	}
-	defer func() { g.cache.save(g.known, g.fresh) }()
+	defer g.save()
 	if held, err = g.held(ctx); err != nil {
 		return "", nil, session.Explain(err)
 	}
@@ -62,7 +67,7 @@ func (g *survey) held(ctx context.Context) ([]Held, error) {
 	}
 	listed = g.examined(listed)
 	// No other branch counts here.
-	commits, err := g.repo.CommitsOf(ctx, []string{refstore.BranchPrefix + standard, originPrefix + standard})
+	commits, err := g.repo.CommitsOf(ctx, []string{refstore.BranchPrefix + standard, listing.OriginPrefix + standard})
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +102,7 @@ func (g *survey) held(ctx context.Context) ([]Held, error) {
 			h.Modules = !empty(filepath.Join(repo.GitDir(), "modules"))
 		}
 		if s.head != "" {
-			if h.Merged, err = g.merged(ctx, s.head); err != nil {
+			if h.Merged, err = g.ground(ctx, s); err != nil {
 				return nil, err
 			}
 		}
@@ -109,9 +114,39 @@ func (g *survey) held(ctx context.Context) ([]Held, error) {
 	return held, nil
 }
 
-// Uncommitted returns the number of uncommitted changes of some worktrees, by root, as "git status" lists
-// them. It omits worktrees whose files could not all be compared. It does not wait for a report.
-func (r *Radar) Uncommitted(ctx context.Context, roots []string) (map[string]int, error) {
+// ground returns the ground on which the trunk has what is checked out in a worktree. Without a branch,
+// which keeps the steps, only the commits themselves count.
+func (g *survey) ground(ctx context.Context, s *side) (history.Ground, error) {
+	if merged, err := g.merged(ctx, s.head); err != nil || merged {
+		return history.AllCommits, err
+	}
+	if g.trunk.head == "" || !s.branch {
+		return history.NotContained, nil
+	}
+	key := s.head + " changed in " + g.trunk.head + g.shallow
+	if m, ok := g.result(key); ok {
+		return m.Ground, nil
+	}
+	ground, err := history.Contained(ctx, g.repo.Program(), s.head, g.trunk.head)
+	if err != nil {
+		return history.NotContained, ctx.Err() // what cannot be compared is not known to be merged
+	}
+	g.fresh.Merges[key] = results.Merge{Ground: ground}
+	return ground, nil
+}
+
+// Changes contains the numbers of uncommitted changes of a worktree, as "git status" lists them.
+type Changes struct {
+	All int
+	// Tracked are those of tracked files without a conflict, and Conflicted files that git could not
+	// merge. InConflict is the first of these, "" if it is unknown.
+	Tracked, Conflicted int
+	InConflict          string
+}
+
+// Uncommitted returns the uncommitted changes of some worktrees, by root. It omits worktrees whose files could
+// not all be compared. It does not wait for a report.
+func (r *Radar) Uncommitted(ctx context.Context, roots []string) (map[string]Changes, error) {
 	repo, err := r.o.Branches.Session().Repo(ctx)
 	if err != nil || len(roots) == 0 {
 		return nil, err
@@ -120,8 +155,9 @@ func (r *Radar) Uncommitted(ctx context.Context, roots []string) (map[string]int
 	if err != nil {
 		return nil, session.Explain(err)
 	}
-	known := r.reader(repo.CommonDir()).load()
-	g := &survey{Radar: r, repo: repo, known: known, fresh: newKept()}
+	stored := r.opened(repo.CommonDir())
+	known := stored.Load()
+	g := &survey{Radar: r, repo: repo, known: known, fresh: results.New()}
 	var sides []*side
 	for _, w := range listed {
 		if slices.Contains(roots, w.Path) {
@@ -133,14 +169,17 @@ func (r *Radar) Uncommitted(ctx context.Context, roots []string) (map[string]int
 	if err := g.readFiles(ctx, sides); err != nil {
 		return nil, err
 	}
-	if r.mu.TryLock() { // a report stores what it has found itself
-		r.reader(repo.CommonDir()).saveWorktrees(known, g.fresh.Worktrees)
-		r.mu.Unlock()
+	select {
+	case r.turn <- struct{}{}:
+		stored.SaveWorktrees(known, g.fresh.Worktrees)
+		r.end()
+	default: // a report stores what it has found itself
 	}
-	changes := make(map[string]int, len(sides))
+	changes := make(map[string]Changes, len(sides))
 	for _, s := range sides {
 		if s.state != nil && !s.state.Edits.Partial {
-			changes[s.root] = s.changes()
+			edits := s.state.Edits
+			changes[s.root] = Changes{All: s.changes(), Tracked: edits.Changed, Conflicted: edits.Conflicted, InConflict: edits.InConflict}
 		}
 	}
 	return changes, nil

@@ -27,7 +27,7 @@ func TestFailureIsNotKept(t *testing.T) {
 	gittest.Write(t, script, strings.Replace(string(text), "exec", "case \"$*\" in *merge-tree*) echo 'error: No space left on device' >&2; exit 128;; esac\nexec", 1))
 	same := w.radar()
 	found := report(t, same, conflicts.Request{})
-	if got := strings.Join(found.Notes, "\n"); found.Compared != 0 || found.NotCompared != 3 || strings.Count(got, "could not be compared: error: No space left on device") != 3 {
+	if got := strings.Join(found.Notes, "\n"); found.Compared != 0 || found.NotCompared != 3 || strings.Count(got, "could not be compared: \"error: No space left on device\"") != 3 {
 		t.Errorf("when git fails: %+v", found)
 	}
 	gittest.Write(t, script, string(text))

@@ -75,7 +75,7 @@ func TestObserved(t *testing.T) {
 	}
 	settled()
 	// Another process, which asks only for the number of changes, starts git for none of them, either.
-	if got, err := w.radar().Uncommitted(t.Context(), []string{one, two}); err != nil || !maps.Equal(got, map[string]int{one: 1, two: 1}) {
+	if got, err := w.radar().Uncommitted(t.Context(), []string{one, two}); err != nil || !maps.Equal(got, map[string]conflicts.Changes{one: {All: 1, Tracked: 1}, two: {All: 1, Tracked: 1}}) {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if got := started(); len(got) > 0 {
@@ -136,27 +136,24 @@ func TestUncommitted(t *testing.T) {
 	o := git.Options{Env: w.Env}
 	s := session.New(session.Options{Dir: w.root, Git: o})
 	var r *conflicts.Radar
-	count := func() map[string]int {
+	count := func() map[string]conflicts.Changes {
 		got, err := r.Uncommitted(t.Context(), []string{two})
 		if err != nil {
 			t.Error(err)
 		}
 		return got
 	}
-	var during map[string]int
+	var during map[string]conflicts.Changes
 	r = conflicts.New(conflicts.Options{Branches: stack.New(s, nil), CacheDir: w.cache, Git: o, Now: now, Clients: func(context.Context) map[string][]string {
 		during = count()
 		return nil
 	}})
-	if got := lines(report(t, r, conflicts.Request{})); len(got) != 1 || during[two] != 1 {
+	if got := lines(report(t, r, conflicts.Request{})); len(got) != 1 || during[two].All != 1 {
 		t.Errorf("%q, and %v during the report", got, during)
 	}
 	w.write(t, two, "b.txt", "two\n")
-	if got := count(); !maps.Equal(got, map[string]int{two: 2}) {
+	if got := count(); !maps.Equal(got, map[string]conflicts.Changes{two: {All: 2, Tracked: 2}}) {
 		t.Errorf("after a change: %v", got)
-	}
-	if last, _ := w.radar().Last(t.Context()); len(last) != 1 {
-		t.Errorf("the last report: %+v", last)
 	}
 	started := w.spy(t)
 	if got := lines(report(t, w.radar(), conflicts.Request{Branches: []string{"one"}})); len(got) != 1 {

@@ -7,12 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/uncommitted"
+	"github.com/copse-dev/copse/internal/workflow/conflicts/collision"
+	"github.com/copse-dev/copse/internal/workflow/conflicts/listing"
+	"github.com/copse-dev/copse/internal/workflow/conflicts/results"
 )
 
 const (
@@ -24,8 +25,6 @@ const (
 	// maxWorktrees is the maximum number of worktrees whose files are examined, which starts git
 	// in each.
 	maxWorktrees = 50
-	// originPrefix begins the full names of the branches of the remote origin.
-	originPrefix = "refs/remotes/origin/"
 )
 
 // survey is one look at a repository.
@@ -33,8 +32,10 @@ type survey struct {
 	*Radar
 	repo    *git.Repo
 	request Request
+	mine    bool // it is the turn of this survey
+	results *results.Cache
 	// known are the earlier results, fresh those that this survey learned or used.
-	known, fresh *kept
+	known, fresh *results.Results
 
 	trunk *side
 	sides []*side
@@ -42,8 +43,10 @@ type survey struct {
 	worktrees  []*side
 	unexamined []string // the roots of the worktrees beyond the limit
 	notes      []string
-	ways       string // names how files are merged
-	shallow    string // names where the history of a shallow clone ends, "" for all of the history
+	ways       string          // names how files are merged
+	bases      map[*side]*side // see withBases
+	read       bool            // the files of the worktrees
+	shallow    string          // names where the history of a shallow clone ends, "" for all of the history
 }
 
 // side is a branch, or a worktree and the commit checked out there.
@@ -57,10 +60,23 @@ type side struct {
 
 	root        string             // of the worktree, "" for none
 	current     bool               // the worktree of the session
+	branch      bool               // the worktree has checked out a branch
 	uncommitted int                // files that are compared
 	state       *uncommitted.State // of the worktree
 	made        bool               // the commit is there to be merged
 	apart       bool               // it has no history in common with the trunk
+}
+
+// save stores the results. Those about worktrees stay if this survey has not read all of them.
+func (g *survey) save() {
+	if !g.read {
+		for root, state := range g.known.Worktrees {
+			if g.fresh.Worktrees[root] == nil {
+				g.fresh.Worktrees[root] = state
+			}
+		}
+	}
+	g.results.Save(g.known, g.fresh)
 }
 
 // changes returns the number of uncommitted changes.
@@ -71,22 +87,6 @@ func (s *side) changes() int {
 	return s.state.Count()
 }
 
-// list returns the worktrees and the tips of all branches, with that of the trunk's remote
-// branch.
-func (g *survey) list(ctx context.Context, standard string) (listed []git.Worktree, tips []git.Tip, err error) {
-	both, asking := errgroup.WithContext(ctx)
-	both.Go(func() (err error) {
-		listed, err = g.repo.Worktrees(asking)
-		return err
-	})
-	both.Go(func() (err error) {
-		tips, err = g.repo.Tips(asking, originPrefix+standard)
-		return err
-	})
-	err = both.Wait() // before the results are read
-	return listed, tips, err
-}
-
 // find finds the trunk and the sides.
 func (g *survey) find(ctx context.Context) error {
 	v := g.o.Branches.Session().View()
@@ -94,15 +94,18 @@ func (g *survey) find(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listed, tips, err := g.list(ctx, standard)
+	if g.request.soon {
+		if alone, err := listing.Alone(ctx, g.repo, standard); alone || err != nil {
+			g.trunk = &side{name: standard}
+			return err
+		}
+	}
+	listed, tips, err := g.lister.List(ctx, g.repo, standard)
 	if err != nil {
 		return err
 	}
 	if err := g.checkNames(tips); err != nil {
 		return err
-	}
-	if g.request.Current && len(listed) < 2 && len(tips) < 2 {
-		return g.findTrunk(ctx, standard, tips) // there is nothing to compare with
 	}
 	if err := g.findTrunk(ctx, standard, tips); err != nil {
 		return err
@@ -137,8 +140,8 @@ func (g *survey) checkNames(tips []git.Tip) error {
 // findTrunk sets the trunk: the branch on which others start, or its counterpart at origin if that
 // contains all of it and more.
 func (g *survey) findTrunk(ctx context.Context, standard string, tips []git.Tip) error {
-	local := tip(tips, func(t git.Tip) bool { return t.Branch() == standard })
-	remote := tip(tips, func(t git.Tip) bool { return t.Ref == originPrefix+standard })
+	local := listing.Find(tips, func(t git.Tip) bool { return t.Branch() == standard })
+	remote := listing.Find(tips, func(t git.Tip) bool { return t.Ref == listing.OriginPrefix+standard })
 	g.trunk = &side{name: standard, commit: local.Commit, head: local.Commit, made: true}
 	if remote.Commit == "" || remote.Commit == local.Commit {
 		return nil
@@ -156,13 +159,6 @@ func (g *survey) findTrunk(ctx context.Context, standard string, tips []git.Tip)
 	return nil
 }
 
-func tip(tips []git.Tip, is func(git.Tip) bool) git.Tip {
-	if i := slices.IndexFunc(tips, is); i >= 0 {
-		return tips[i]
-	}
-	return git.Tip{}
-}
-
 // contains reports whether a commit has another one among its ancestors.
 func (g *survey) contains(ctx context.Context, in, commit string) (bool, error) {
 	key := g.mergedKey(commit, in)
@@ -173,7 +169,7 @@ func (g *survey) contains(ctx context.Context, in, commit string) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	g.fresh.Merges[key] = merge{Contained: found == commit}
+	g.fresh.Merges[key] = results.Merge{Contained: found == commit}
 	return found == commit, nil
 }
 
@@ -212,7 +208,7 @@ func (g *survey) findWorktrees(ctx context.Context, listed []git.Worktree) (held
 		if w.Bare || w.Prunable || w.Head == "" {
 			continue
 		}
-		s := &side{name: w.Branch, commit: w.Head, head: w.Head, root: w.Path, current: w.Path == g.repo.Root()}
+		s := &side{name: w.Branch, commit: w.Head, head: w.Head, root: w.Path, current: w.Path == g.repo.Root(), branch: w.Branch != ""}
 		if w.Detached && w.Operation != nil {
 			s.name = w.Operation.Branch
 		}
@@ -269,7 +265,7 @@ func (g *survey) learnMerged(ctx context.Context, tips []*side) error {
 		return err
 	}
 	for _, s := range unknown {
-		g.fresh.Merges[g.mergedKey(s.head, g.trunk.head)] = merge{Contained: merged[s.head]}
+		g.fresh.Merges[g.mergedKey(s.head, g.trunk.head)] = results.Merge{Contained: merged[s.head]}
 	}
 	return nil
 }
@@ -333,7 +329,7 @@ func (g *survey) stacked(ctx context.Context) func(string) bool {
 }
 
 // pair is two sides that are compared.
-type pair struct{ a, b *side }
+type pair collision.Pair[*side]
 
 // pairs returns what the request selects: each side with the trunk, then with the others.
 func (g *survey) pairs() []pair {

@@ -2,34 +2,49 @@ package conflicts
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 
 	"github.com/copse-dev/copse/internal/git/trial"
+	"github.com/copse-dev/copse/internal/workflow/conflicts/results"
 )
 
-// unrelated is the reason of a pair without a common history, which is not a conflict: a branch of
-// documentation, or of work items. In a shallow clone, the common history can be missing.
-const unrelated = "unrelated histories"
-
-// try merges the pairs whose result is not known.
-func (g *survey) try(ctx context.Context, pairs []pair) (err error) {
-	attributes := g.attributes(ctx)
-	g.ways = digest(attributes)
-	missing := g.missing(pairs)
-	if len(missing) == 0 {
-		return nil
-	}
-	t, err := trial.New(g.repo, attributes)
-	if err != nil {
-		return err
-	}
+// try merges the pairs whose result is not known, and then those that show what each side inherits.
+func (g *survey) try(ctx context.Context, pairs []pair, attributes string) (err error) {
+	var t *trial.Trial
 	defer func() {
+		if t == nil {
+			return
+		}
 		if closing := t.Close(); err == nil {
 			err = closing
 		}
 	}()
+	for _, next := range []func() ([]pair, error){
+		func() ([]pair, error) { return pairs, nil },
+		func() ([]pair, error) { return g.withBases(ctx, pairs) },
+	} {
+		wanted, err := next()
+		if err != nil {
+			return err
+		}
+		missing := g.missing(wanted)
+		if len(missing) == 0 {
+			continue
+		}
+		if t == nil {
+			if t, err = trial.New(g.repo, attributes); err != nil {
+				return err
+			}
+		}
+		if err := g.tryIn(ctx, t, missing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tryIn merges pairs.
+func (g *survey) tryIn(ctx context.Context, t *trial.Trial, missing []pair) error {
 	if err := g.snapshot(ctx, t, missing); err != nil {
 		return err
 	}
@@ -44,14 +59,19 @@ func (g *survey) try(ctx context.Context, pairs []pair) (err error) {
 	return nil
 }
 
+// maxAtOnce is the number of pairs that one process of git merges. Their results are lost if the time
+// ends before all of them are known.
+const maxAtOnce = 100
+
 // first returns the number of pairs to try at once: those with the trunk before the others, because
 // a branch without a common history with it is not tried again.
 func (g *survey) first(pairs []pair) int {
+	pairs = pairs[:min(len(pairs), maxAtOnce)]
 	for i, p := range pairs {
-		if p.b != g.trunk && i > 0 {
+		if p.B != g.trunk && i > 0 {
 			return i
 		}
-		if p.b != g.trunk {
+		if p.B != g.trunk {
 			break
 		}
 	}
@@ -74,7 +94,7 @@ func (g *survey) snapshot(ctx context.Context, t *trial.Trial, pairs []pair) err
 	var sides []*side
 	var worktrees []trial.Worktree
 	for _, p := range pairs {
-		for _, s := range []*side{p.a, p.b} {
+		for _, s := range []*side{p.A, p.B} {
 			if !s.made {
 				s.made = true
 				sides = append(sides, s)
@@ -99,41 +119,41 @@ func (g *survey) snapshot(ctx context.Context, t *trial.Trial, pairs []pair) err
 func (g *survey) run(ctx context.Context, t *trial.Trial, pairs []pair) error {
 	commits := make([]trial.Pair, len(pairs))
 	for i, p := range pairs {
-		commits[i] = trial.Pair{A: p.a.commit, B: p.b.commit}
+		commits[i] = trial.Pair{A: p.A.commit, B: p.B.commit}
 	}
 	outcomes, err := t.Merge(ctx, commits)
 	if err != nil {
 		return err
 	}
 	for i, p := range pairs {
-		g.fresh.Merges[g.key(p)] = merge{Files: outcomes[i].Files, Reason: outcomes[i].Reason}
-		if outcomes[i].Reason == unrelated && p.b == g.trunk {
-			p.a.apart = true
+		g.fresh.Merges[g.key(p)] = results.Merge{Files: outcomes[i].Files, Reason: outcomes[i].Reason}
+		if outcomes[i].Reason == results.Unrelated && p.B == g.trunk {
+			p.A.apart = true
 		}
 	}
 	return nil
 }
 
 // merge returns the result of a pair, and whether it is known.
-func (g *survey) merge(p pair) (merge, bool) {
-	if p.a.commit == "" || p.b.commit == "" {
-		return merge{}, false
+func (g *survey) merge(p pair) (results.Merge, bool) {
+	if p.A.commit == "" || p.B.commit == "" {
+		return results.Merge{}, false
 	}
-	if p.a.commit == p.b.commit {
-		return merge{}, true
+	if p.A.commit == p.B.commit {
+		return results.Merge{}, true
 	}
-	if p.b != g.trunk && (p.a.apart || p.b.apart) {
-		return merge{Reason: unrelated}, true
+	if p.B != g.trunk && (p.A.apart || p.B.apart) {
+		return results.Merge{Reason: results.Unrelated}, true
 	}
 	m, known := g.result(g.key(p))
-	if known && m.Reason == unrelated && p.b == g.trunk {
-		p.a.apart = true
+	if known && m.Reason == results.Unrelated && p.B == g.trunk {
+		p.A.apart = true
 	}
 	return m, known
 }
 
 // result returns the stored value of a key.
-func (g *survey) result(key string) (merge, bool) {
+func (g *survey) result(key string) (results.Merge, bool) {
 	if m, ok := g.fresh.Merges[key]; ok {
 		return m, true
 	}
@@ -146,15 +166,8 @@ func (g *survey) result(key string) (merge, bool) {
 
 // key names the merge of a pair, with all of the history or with that of a shallow clone.
 func (g *survey) key(p pair) string {
-	return fmt.Sprintf("%s %s %s%s", p.a.commit, p.b.commit, g.ways, g.shallow)
+	return fmt.Sprintf("%s %s %s%s", p.A.commit, p.B.commit, g.ways, g.shallow)
 }
 
 // mergedKey names the question whether a commit is in another one.
 func (g *survey) mergedKey(commit, in string) string { return commit + " in " + in + g.shallow }
-
-// digest returns a short name of a text.
-func digest(text string) string {
-	const digits = 16
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])[:digits]
-}

@@ -18,6 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/credential"
+	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/docker"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
@@ -162,7 +163,7 @@ func (d *Doctor) git(ctx context.Context) Finding {
 }
 
 func (d *Doctor) state(ctx context.Context) Finding {
-	state, err := d.Branches.State(ctx)
+	state, err := d.Branches.Stacked(ctx)
 	switch {
 	case errors.Is(err, git.ErrNotRepository):
 		return Finding{Verdict: None, Text: "not in a git repository"}
@@ -174,7 +175,22 @@ func (d *Doctor) state(ctx context.Context) Finding {
 	if note := d.Branches.TwoStates(ctx); note != "" {
 		return Finding{Verdict: Failed, Text: note}
 	}
-	text := cleantext.Count(len(state.Names()), "tracked branch")
+	names := 0
+	if own, err := d.Branches.Session().View().State(ctx); err == nil {
+		names = len(own.Names())
+	}
+	text := cleantext.Count(names, "tracked branch")
+	var others distinct.List[string]
+	parents := 0
+	for _, dep := range state.Dependencies {
+		if dep.Source != "" {
+			others.Add(dep.Source)
+			parents++
+		}
+	}
+	if parents > 0 {
+		text += fmt.Sprintf("; %s from %s", cleantext.Count(parents, "parent"), strings.Join(others.Values(), ", "))
+	}
 	if note := d.Branches.Note(ctx); note != "" {
 		text += "; " + note
 	}
@@ -284,11 +300,16 @@ func (d *Doctor) items(ctx context.Context) Finding {
 		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error()), Remedy: "Run `" + d.Words.CheckItems + "` for details."}
 	case len(config.Warnings) > 0:
 		w := config.Warnings[0]
-		return Finding{Verdict: Failed, Text: cleantext.Count(all.Len(), "item") + where + "; " + cleantext.Line(w.File+" "+w.Reason), Remedy: "Run `" + d.Words.CheckItems + "` for details."}
+		return Finding{Verdict: Failed, Text: cleantext.Count(all.Len(), "item") + where + "; " + cleantext.Line(w.String()), Remedy: "Run `" + d.Words.CheckItems + "` for details."}
 	case len(all.Warnings) > 0:
 		return Finding{Verdict: Failed, Text: cleantext.Count(all.Len(), "item") + where + ", " + cleantext.Count(len(all.Warnings), "problem"), Remedy: "Run `" + d.Words.CheckItems + "` for details."}
 	}
-	return Finding{Verdict: OK, Text: cleantext.Count(all.Len(), "item") + where}
+	found := Finding{Verdict: OK, Text: cleantext.Count(all.Len(), "item") + where}
+	if ref := d.SharedItems(ctx); ref != "" && where == "" {
+		found.Text += "; this store is separate from the shared work items on " + cleantext.Line(ref)
+		found.Remedy = "To join them, run `" + d.Words.ShareItems + "`, then `" + d.Words.SyncItems + "`."
+	}
+	return found
 }
 
 func (d *Doctor) commands(context.Context) Finding {
@@ -338,7 +359,7 @@ func (d *Doctor) up(ctx context.Context) Finding {
 	if err != nil {
 		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error())}
 	}
-	for _, w := range status.Worktrees {
+	for _, w := range status.Servers() {
 		if w.TokenFile == "" {
 			continue
 		}
@@ -346,10 +367,13 @@ func (d *Doctor) up(ctx context.Context) Finding {
 			return Finding{Verdict: Failed, Text: err.Error()}
 		}
 	}
-	for _, w := range status.Worktrees {
-		if w.MCP.LastError != "" {
-			return Finding{Verdict: Failed, Text: w.Path + ": " + w.MCP.LastError}
-		}
+	if failures := status.Failures(); len(failures) > 0 {
+		return Finding{Verdict: Failed, Text: strings.Join(failures, "; ")}
 	}
-	return Finding{Verdict: OK, Text: cleantext.Count(len(status.Worktrees), "worktree") + " served"}
+	found := Finding{Verdict: OK, Text: cleantext.Count(len(status.Worktrees), "worktree") + " served"}
+	if exposed := status.Exposed(); len(exposed) > 0 {
+		found.Text += ", also over the network in clear text (--listen " + strings.Join(exposed, ",") + ")"
+		found.Remedy = "Use a tunnel instead, such as `ssh -L`."
+	}
+	return found
 }

@@ -90,7 +90,7 @@ type Doctor struct {
 	SettingsFile string
 	Items        func() ItemStore
 	// SharedItems returns the remote-tracking ref of a shared store of work items that this clone
-	// does not have yet, "" if there is none.
+	// does not use, "" if there is none.
 	SharedItems func(context.Context) string
 	Commands    *library.Library
 	Tasks       *tasks.Tasks

@@ -85,6 +85,19 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// A copse up that other machines can reach is named with its address.
+func TestExposed(t *testing.T) {
+	t.Parallel()
+	for host, exposed := range map[string]bool{"192.168.0.2": true, "127.0.0.2": false} {
+		d := Doctor{Status: func(context.Context) (control.Status, error) {
+			return control.Status{Terms: control.Terms{Listen: []string{host}}}, nil
+		}}
+		if got := d.up(t.Context()); strings.Contains(got.Text, "clear text (--listen "+host+")") != exposed || (got.Remedy != "") != exposed || got.Verdict != OK {
+			t.Errorf("%s: got %+v", host, got)
+		}
+	}
+}
+
 // brokenTasks is a justfile that cannot be read.
 type brokenTasks struct {
 	tasks.Justfile

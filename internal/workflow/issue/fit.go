@@ -5,6 +5,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/jira"
 	"github.com/copse-dev/copse/internal/page"
+	"github.com/copse-dev/copse/internal/secret"
 )
 
 const (
@@ -17,7 +18,7 @@ const (
 
 // Fit returns an issue with its complete description, and as many links and comments as fit the
 // budget of an answer. Notes describe what was cut.
-func Fit(i jira.Issue) jira.Issue {
+func Fit(known *secret.Set, i jira.Issue) jira.Issue {
 	rest := i
 	rest.Links, rest.Comments = nil, nil
 	budget := max(page.DefaultBudget-page.Size(rest), minExtras)
@@ -33,7 +34,7 @@ func Fit(i jira.Issue) jira.Issue {
 		text := max(each/len(i.Comments)-commentSize, shortText)
 		cut := make([]jira.Comment, len(i.Comments))
 		for n, c := range i.Comments {
-			c.Text, c.TruncatedBytes = page.Head(c.Text, text)
+			c.Text, c.TruncatedBytes = page.Head(known, c.Text, text)
 			cut[n] = c
 		}
 		i.Comments = cut[:page.Fit(cut, page.Size, each)]

@@ -20,7 +20,7 @@ func TestFit(t *testing.T) {
 	for name, description := range map[string]string{"short": "Why", "long": strings.Repeat("d", 20_000)} {
 		whole := full
 		whole.Description = description
-		got := issue.Fit(whole)
+		got := issue.Fit(nil, whole)
 		if got.Description != description {
 			t.Errorf("%s: the description was cut", name)
 		}
@@ -35,7 +35,7 @@ func TestFit(t *testing.T) {
 		t.Error("the issue was changed")
 	}
 	small := jira.Issue{Key: "A-1", Comments: full.Comments[:1], Links: full.Links[:1]}
-	if got := issue.Fit(small); got.Notes != nil || got.TotalComments != 0 || got.Comments[0].Text != small.Comments[0].Text && len(small.Comments[0].Text) < 8000 {
+	if got := issue.Fit(nil, small); got.Notes != nil || got.TotalComments != 0 || got.Comments[0].Text != small.Comments[0].Text && len(small.Comments[0].Text) < 8000 {
 		t.Errorf("got %+v", got)
 	}
 }

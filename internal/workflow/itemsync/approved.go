@@ -68,7 +68,7 @@ func (a Approved) known(path string) (text string, remotes []string) {
 		return "", nil
 	}
 	lines := strings.Split(string(record), "\n")
-	store, err := os.OpenRoot(path)
+	store, err := regular.OpenRoot(path)
 	if err != nil {
 		return "", nil
 	}
@@ -118,7 +118,7 @@ func digest(remote *sidebranch.Remote) string {
 
 // identify adds a random text to those of the store at a path. It follows no link out of the store.
 func identify(path, text string) error {
-	store, err := os.OpenRoot(path)
+	store, err := regular.OpenRoot(path)
 	if err != nil {
 		return rooted.WithoutPath(err)
 	}

@@ -41,6 +41,8 @@ type Options struct {
 	Approved Approved
 	Env      []string
 	Now      func() time.Time
+	// Redact returns a text without secrets; see [shared.Syncer].
+	Redact func(string) string
 }
 
 // Sync keeps one store in step.
@@ -114,7 +116,7 @@ func (s *Sync) open(ctx context.Context, remote string, unattended bool) (*share
 	if err != nil {
 		return nil, err
 	}
-	return &shared.Syncer{Store: s.o.Store, Branch: branch, Remote: to, Now: s.o.Now}, nil
+	return &shared.Syncer{Store: s.o.Store, Branch: branch, Remote: to, Now: s.o.Now, Redact: s.o.Redact}, nil
 }
 
 // Offered returns the short name of the remote-tracking ref, such as origin/copse-items, of a shared
@@ -124,6 +126,15 @@ func (s *Sync) Offered(ctx context.Context) string {
 		return ""
 	}
 	if _, err := s.o.Store.Path(); !errors.Is(err, storage.ErrNoProject) {
+		return ""
+	}
+	return s.Elsewhere(ctx)
+}
+
+// Elsewhere returns the ref of shared items on a remote, as Offered does, also if this clone has a store. It
+// returns "" if that store is shared.
+func (s *Sync) Elsewhere(ctx context.Context) string {
+	if s.o.Store == nil || s.shared() {
 		return ""
 	}
 	user, err := s.o.User()

@@ -9,19 +9,15 @@ import (
 
 // Radar knows which branches conflict with the one that is checked out.
 type Radar interface {
-	// Mine returns the conflicts of the worktree, and when they were found: the zero time if
-	// nothing is known yet. It takes no longer than wait.
-	Mine(ctx context.Context, wait time.Duration) ([]conflicts.Conflict, time.Time)
+	// Soon returns the conflicts that are known or found within wait, and a text about the rest, "" if there is none.
+	Soon(ctx context.Context, q conflicts.Request, wait time.Duration) (found conflicts.Report, left string)
 }
 
-// Conflicts are the branches that conflict with the worktree. The zero Conflicts means that nothing
-// is known of them yet.
+// Conflicts are the branches that conflict with the worktree.
 type Conflicts struct {
 	With []Conflicting
-	// AsOf is when they were found. Earlier means that an earlier search found them, and that they can
-	// have changed.
-	AsOf    time.Time
-	Earlier bool
+	// Left is what copse has not compared, "" for nothing: there can be conflicts that With omits.
+	Left string
 }
 
 // Conflicting is a branch, and how many files are in conflict with it.
@@ -33,24 +29,19 @@ type Conflicting struct {
 }
 
 // radarWait is how long the context waits for uncached conflicts.
-const radarWait = 300 * time.Millisecond
+const radarWait = 700 * time.Millisecond
 
 // conflicting asks the radar.
 func (g *gathering) conflicting(ctx context.Context) *Conflicts {
 	if g.Radar == nil {
 		return nil
 	}
-	began := g.Now()
-	found, asOf := g.Radar.Mine(ctx, radarWait)
-	earlier := asOf.Before(began)
-	switch {
-	case len(found) == 0 && earlier:
-		return &Conflicts{} // an earlier search need not know this state
-	case len(found) == 0:
+	found, left := g.Radar.Soon(ctx, conflicts.Request{Current: true}, radarWait)
+	if len(found.Conflicts) == 0 && left == "" {
 		return nil
 	}
-	out := &Conflicts{AsOf: asOf, Earlier: earlier}
-	for _, c := range found {
+	out := &Conflicts{Left: left}
+	for _, c := range found.Conflicts {
 		mine := 0
 		for _, h := range c.Holders {
 			if h.Worktree == g.Root && h.Branch == c.Branches[1] {

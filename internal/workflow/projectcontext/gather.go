@@ -61,6 +61,7 @@ func (s Sources) Gather(ctx context.Context, r Request) (Context, error) {
 	out.Sections = append(out.Sections, make([]Section, len(sources))...)
 	var reading sync.WaitGroup
 	for i, one := range sources {
+		one.limit *= time.Duration(max(s.Patience, 1))
 		reading.Go(func() { out.Sections[i] = one.section(ctx, s.Words) })
 	}
 	reading.Wait()

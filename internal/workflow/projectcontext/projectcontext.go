@@ -52,6 +52,8 @@ type Sources struct {
 	Files      Lister
 	Radar      Radar // nil for none
 	Now        func() time.Time
+	// Patience multiplies the time limits of sections; 0 is 1.
+	Patience int
 }
 
 // ItemStore is where work items are.

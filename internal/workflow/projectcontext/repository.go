@@ -321,6 +321,13 @@ func (g *gathering) tree(ctx context.Context) (Content, error) {
 	scale := min(Scale(g.request.Tokens), maxScale)
 	// Twice the length is one more level.
 	depth := min(treeDepth+bits.Len(uint(scale))-1, maxDepth)
+	repo, err := g.Session.Repo(ctx)
+	switch _, unnamed := errors.AsType[*git.UnnamedError](err); {
+	case unnamed:
+		return nil, err // its directory has git's own files
+	case err == nil && repo.Bare():
+		return nil, emptyError("a bare repository has no files")
+	}
 	listing, err := g.Files.List(ctx, ".", project.Range{Depth: depth, Max: treeMax * scale})
 	if err != nil {
 		return nil, err

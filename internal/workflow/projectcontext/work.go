@@ -18,15 +18,16 @@ import (
 
 // WorkItems are the items that are not done.
 type WorkItems struct {
-	// InProgress are neither in the first status nor done.
+	// InProgress are begun and not done.
 	InProgress []*item.Summary
-	// Claimed are in the first status, and somebody holds them.
+	// Claimed are not begun, and somebody holds them.
 	Claimed []*item.Summary
 	// ThisBranch are linked to the branch that is checked out, whatever their status.
 	ThisBranch []*item.Summary
-	// Open counts the items in the first status.
+	// Open counts the items that are not begun.
 	Open int
-	// Ready are those of them that wait for nothing, in the order in which a claim takes them.
+	// Ready are the items on which work can begin, in the order in which a claim takes them. Some can be
+	// in progress without an assignee.
 	Ready []*item.Summary
 	// Warnings are about the store as a whole, such as that its items were moved.
 	Warnings []item.Warning
@@ -50,13 +51,13 @@ func (g *gathering) items(ctx context.Context) (Content, error) {
 	for _, it := range all.List(config, item.Filter{All: true}) {
 		switch {
 		case config.Done(it.Status):
-		case it.Status == config.Statuses[0]:
+		case config.InProgress(it.Status):
+			out.InProgress = append(out.InProgress, it)
+		default:
 			out.Open++
 			if _, held := all.Claim(it.ID); held {
 				out.Claimed = append(out.Claimed, it)
 			}
-		default:
-			out.InProgress = append(out.InProgress, it)
 		}
 	}
 	if branch := g.Session.View().Current(ctx); branch != "" {
@@ -73,7 +74,7 @@ func (g *gathering) items(ctx context.Context) (Content, error) {
 	if len(out.InProgress)+len(out.ThisBranch)+out.Open+len(out.Warnings) == 0 {
 		return nil, emptyError("none open")
 	}
-	out.Ready = slices.DeleteFunc(all.Claimable(config), func(it *item.Summary) bool { return it.Status != config.Statuses[0] })
+	out.Ready = all.Claimable(config)
 	return out, nil
 }
 

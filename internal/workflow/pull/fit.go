@@ -5,6 +5,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/page"
+	"github.com/copse-dev/copse/internal/secret"
 )
 
 // Shares of the size budget of an answer, in bytes.
@@ -24,11 +25,11 @@ const (
 	fewPassed = 10
 )
 
-// FitOne returns a pull request whose body and lists are cut to the budget of an answer. It notes
+// FitOne returns a pull request without known secrets in its body, whose body and lists are cut to the budget of an answer. It notes
 // how much of the body is missing.
-func FitOne(pr pullrequest.PullRequest) pullrequest.PullRequest {
+func FitOne(known *secret.Set, pr pullrequest.PullRequest) pullrequest.PullRequest {
 	pr = fitNames(pr)
-	pr.Body, pr.BodyTruncatedBytes = page.Head(pr.Body, bodyBudget)
+	pr.Body, pr.BodyTruncatedBytes = page.Head(known, pr.Body, bodyBudget)
 	return pr
 }
 
@@ -52,7 +53,7 @@ func fitList(names []string, what string, notes *[]string) []string {
 // Fit returns a status without the body of its pull request, whose lists are cut to the budget of
 // an answer. Failing checks come first, then the latest threads, so the least important entries are
 // cut. Notes describe what was cut.
-func Fit(s pullrequest.Status) pullrequest.Status {
+func Fit(known *secret.Set, s pullrequest.Status) pullrequest.Status {
 	s.PullRequest.Notes = append([]string(nil), s.Notes...)
 	s.PullRequest = fitNames(s.PullRequest)
 	s.PullRequest.Body, s.PullRequest.BodyTruncatedBytes = "", 0
@@ -71,10 +72,10 @@ func Fit(s pullrequest.Status) pullrequest.Status {
 	if len(checks) < len(s.Checks) {
 		note("showing %d of %d checks, failing ones first, then pending ones", len(checks), len(s.Checks))
 	}
-	s.Checks = join(checks, logs, each)
+	s.Checks = join(known, checks, logs, each)
 	var threads int
 	all := len(s.UnresolvedThreads)
-	s.UnresolvedThreads, threads = fitThreads(s.UnresolvedThreads, each)
+	s.UnresolvedThreads, threads = fitThreads(known, s.UnresolvedThreads, each)
 	if threads < all {
 		note("showing %d of %d unresolved threads, the latest first", threads, all)
 	}
@@ -117,7 +118,7 @@ func split(all []pullrequest.Check) (checks []pullrequest.Check, logs []*pullreq
 }
 
 // join gives the checks their logs back, which share a budget.
-func join(checks []pullrequest.Check, logs []*pullrequest.Log, budget int) []pullrequest.Check {
+func join(known *secret.Set, checks []pullrequest.Check, logs []*pullrequest.Log, budget int) []pullrequest.Check {
 	var sizes []int
 	for i := range checks {
 		if logs[i] != nil {
@@ -130,19 +131,19 @@ func join(checks []pullrequest.Check, logs []*pullrequest.Log, budget int) []pul
 			continue
 		}
 		log := *logs[i]
-		log.Text, log.TruncatedBytes = page.Tail(log.Text, each-page.Size(pullrequest.Log{Step: log.Step}))
+		log.Text, log.TruncatedBytes = page.Tail(known, log.Text, each-page.Size(pullrequest.Log{Step: log.Step}))
 		checks[i].Log = &log
 	}
 	return checks
 }
 
 // fitThreads cuts the texts of threads, and then their number, to a budget.
-func fitThreads(threads []pullrequest.Thread, budget int) ([]pullrequest.Thread, int) {
+func fitThreads(known *secret.Set, threads []pullrequest.Thread, budget int) ([]pullrequest.Thread, int) {
 	if page.Sizes(threads) > budget {
 		each := max(budget/len(threads)-threadSize, shortText)
 		cut := make([]pullrequest.Thread, len(threads))
 		for i, t := range threads {
-			t.Text, t.TruncatedBytes = page.Head(t.Text, each)
+			t.Text, t.TruncatedBytes = page.Head(known, t.Text, each)
 			cut[i] = t
 		}
 		threads = cut

@@ -7,6 +7,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/page"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/workflow/pull"
 )
 
@@ -33,7 +34,7 @@ func large() pullrequest.Status {
 func TestFit(t *testing.T) {
 	t.Parallel()
 	whole := large()
-	got := pull.Fit(whole)
+	got := pull.Fit(nil, whole)
 	if size := page.Size(got); size > 10<<10 {
 		t.Errorf("got %d bytes", size)
 	}
@@ -71,14 +72,14 @@ func TestFitLeavesWhatFits(t *testing.T) {
 		Checks:            []pullrequest.Check{{Name: "a", Status: "completed", Conclusion: new("failure"), Log: &pullrequest.Log{Text: text}}},
 		UnresolvedThreads: []pullrequest.Thread{{File: "a", Text: text}},
 	}
-	got := pull.Fit(s)
+	got := pull.Fit(nil, s)
 	if got.Notes != nil || got.Checks[0].Log.Text != text || got.UnresolvedThreads[0].Text != text || got.UnresolvedThreads[0].TruncatedBytes != 0 {
 		t.Errorf("got %+v", got)
 	}
-	if got := pull.Fit(pullrequest.Status{}); got.UnresolvedThreads != nil {
+	if got := pull.Fit(nil, pullrequest.Status{}); got.UnresolvedThreads != nil {
 		t.Error("unknown threads became none")
 	}
-	if got := pull.Fit(pullrequest.Status{UnresolvedThreads: []pullrequest.Thread{}}); got.UnresolvedThreads == nil {
+	if got := pull.Fit(nil, pullrequest.Status{UnresolvedThreads: []pullrequest.Thread{}}); got.UnresolvedThreads == nil {
 		t.Error("no threads became unknown")
 	}
 }
@@ -86,7 +87,7 @@ func TestFitLeavesWhatFits(t *testing.T) {
 func TestFitOne(t *testing.T) {
 	t.Parallel()
 	whole := large().PullRequest
-	got := pull.FitOne(whole)
+	got := pull.FitOne(nil, whole)
 	if size := page.Size(got); size > 9<<10 {
 		t.Errorf("got %d bytes", size)
 	}
@@ -95,9 +96,37 @@ func TestFitOne(t *testing.T) {
 	}
 	for _, body := range []string{"", "short…", strings.Repeat("\x01", 3000), strings.Repeat("\"", 9000)} {
 		whole.Body = body
-		got := pull.FitOne(whole)
+		got := pull.FitOne(nil, whole)
 		if page.Size(got.Body) > 6<<10 || got.BodyTruncatedBytes == 0 && got.Body != body {
 			t.Errorf("%.10q: got %d bytes, %d left", body, len(got.Body), got.BodyTruncatedBytes)
 		}
 	}
+}
+
+// Nowhere does a cut leave a part of a secret.
+func TestSecretsAtCuts(t *testing.T) {
+	t.Parallel()
+	const token = "0123456789abcdef"
+	known := secret.New(nil)
+	known.Add(token)
+	s := pullrequest.Status{}
+	for range 8 {
+		s.Checks = append(s.Checks, pullrequest.Check{Status: "completed", Conclusion: new("failure"), Log: &pullrequest.Log{Text: strings.Repeat("x"+token, 1000)}})
+		s.UnresolvedThreads = append(s.UnresolvedThreads, pullrequest.Thread{Text: strings.Repeat("x"+token, 1000)})
+	}
+	check := func(text string, cut int) {
+		t.Helper()
+		if cut == 0 || strings.ContainsAny(text, "0123456789") || !strings.Contains(text, secret.Mask) {
+			t.Errorf("%d bytes cut: %q", cut, text)
+		}
+	}
+	s = pull.Fit(known, s)
+	for i := range s.UnresolvedThreads {
+		check(s.UnresolvedThreads[i].Text, s.UnresolvedThreads[i].TruncatedBytes)
+	}
+	for i := range s.Checks {
+		check(s.Checks[i].Log.Text, s.Checks[i].Log.TruncatedBytes)
+	}
+	pr := pull.FitOne(known, pullrequest.PullRequest{Body: strings.Repeat("x"+token, 1000)})
+	check(pr.Body, pr.BodyTruncatedBytes)
 }

@@ -8,6 +8,7 @@ package pull
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/failure"
@@ -18,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/github/rest"
 	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/remote/seen"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/session/service"
 )
@@ -92,7 +94,7 @@ func (r *Requests) Linked(ctx context.Context, branch string, n uint32, w failur
 		}
 	}
 	if err == nil {
-		return fact.Known(Fit(s), "GitHub", s.AsOf)
+		return fact.Known(Fit(secret.Of(ctx), s), "GitHub", s.AsOf)
 	}
 	if errors.Is(err, remote.ErrNotCached) {
 		return fact.Unavailable[pullrequest.Status](fact.NotFetched, "")
@@ -129,12 +131,13 @@ func (r *Requests) OfBranches(ctx context.Context, heads []pullrequest.Head, w f
 		return client.OfBranches(ctx, repo, heads)
 	}
 	e := failure.Of(err)
-	out := make([]fact.Fact[pullrequest.Status], len(heads))
-	for i := range out {
-		out[i] = fact.Unavailable[pullrequest.Status](e.Message(w), e.Hint(w))
-		out[i].Unasked = true
+	unasked := fact.Unavailable[pullrequest.Status](e.Message(w), e.Hint(w))
+	if none, ok := errors.AsType[*AbsentError](err); ok {
+		unasked = fact.Unavailable[pullrequest.Status](none.Reason, "")
+		unasked.Absent = true
 	}
-	return out
+	unasked.Unasked = true
+	return slices.Repeat([]fact.Fact[pullrequest.Status]{unasked}, len(heads))
 }
 
 // List returns up to limit pull requests of a repository, newest first, from a place in
@@ -253,15 +256,30 @@ func (r *Requests) origin(ctx context.Context) (remoteurl.Repo, error) {
 	}
 	url, err := repo.RemoteURL(ctx, "origin")
 	if errors.Is(err, git.ErrNoRemote) {
-		return remoteurl.Repo{}, failure.New(failure.NotFound, "No 'origin' remote found", "Add a GitHub remote named 'origin'.")
+		return remoteurl.Repo{}, absent("No 'origin' remote found", "Add a GitHub remote named 'origin'.", "the repository has no remote named origin")
 	}
 	if err != nil {
 		return remoteurl.Repo{}, session.Explain(err)
 	}
 	named, err := remoteurl.ParseRemote(url, func(host string) bool { return host == r.session.GitHubHost() })
 	if err != nil {
-		return remoteurl.Repo{}, failure.New(failure.NotFound,
-			"Could not extract GitHub repo from remote URL: "+err.Error(), "Ensure the 'origin' remote points to a GitHub repository.")
+		return remoteurl.Repo{}, absent(
+			"Could not extract GitHub repo from remote URL: "+err.Error(), "Ensure the 'origin' remote points to a GitHub repository.", "origin is not a GitHub repository",
+		)
 	}
 	return named, nil
+}
+
+// AbsentError means that origin is not a repository on GitHub. It matters only to a user who asked about
+// GitHub.
+type AbsentError struct {
+	// Reason says what there is instead.
+	Reason string
+}
+
+func (e *AbsentError) Error() string { return e.Reason }
+
+// absent returns the error of a request about GitHub's repository where there is none.
+func absent(what, do, reason string) error {
+	return &failure.Error{Kind: failure.NotFound, What: failure.Text(what), Do: failure.Text(do), Err: &AbsentError{reason}}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item/corpus"
+	"github.com/copse-dev/copse/internal/workflow/pull"
 )
 
 // Kind is a kind of things.
@@ -193,8 +194,9 @@ func (s *Searcher) Search(ctx context.Context, r Request) (Result, error) {
 		for _, note := range all[i].notes {
 			out.Notes = append(out.Notes, kind.Plural()+": "+note)
 		}
-		if errs[i] == nil {
-			continue
+		_, absent := errors.AsType[*pull.AbsentError](errs[i])
+		if errs[i] == nil || absent && len(r.Kinds) == 0 {
+			continue // nobody asked about GitHub
 		}
 		note := kind.Plural() + ": " + explain(errs[i], r.Words)
 		if _, missing := errors.AsType[notSetUpError](errs[i]); missing {

@@ -20,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/operation"
 	"github.com/copse-dev/copse/internal/session"
@@ -56,9 +57,19 @@ type joined struct {
 	notes []string
 }
 
-// stateOf returns the state, with other tools' records. Inferred parents are used only if there is
-// no state. The notes are valid even if there is an error.
-func (b *Branches) stateOf(ctx context.Context, v *session.View) (joined, error) {
+// parents selects the parents of branches that nobody recorded.
+type parents bool
+
+const (
+	// recorded leaves these branches without a parent, unless the state tracks no branch at all.
+	recorded parents = false
+	// inferred adds what git's reflogs show.
+	inferred parents = true
+)
+
+// stateOf returns the state, with other tools' records. The notes are valid even if there is an
+// error.
+func (b *Branches) stateOf(ctx context.Context, v *session.View, which parents) (joined, error) {
 	state, err := v.State(ctx)
 	none := errors.Is(err, twig.ErrNoState)
 	if b.recorded == nil || err != nil && !none {
@@ -68,37 +79,46 @@ func (b *Branches) stateOf(ctx context.Context, v *session.View) (joined, error)
 	if none {
 		own = nil
 	}
-	found, notes, failed := b.join(ctx, v, own, none)
+	empty := none || len(state.Dependencies)+len(state.Branches) == 0
+	found, notes, failed := b.join(ctx, v, own, empty || which == inferred)
 	if failed != nil || none && len(found.Dependencies) == 0 {
 		return joined{state, notes}, err // the state alone is better than nothing
 	}
 	return joined{found, notes}, nil
 }
 
-// stateAround returns stateOf for the branches below one. It does not read records if the state has
-// all data about these branches.
+// stateAround returns stateOf, with inferred parents, for the branches below one. It infers none if the state has
+// them, and does not read records if the state has all data about these branches.
 func (b *Branches) stateAround(ctx context.Context, v *session.View, name string) (joined, error) {
 	state, err := v.State(ctx)
-	if err == nil && (b.recorded == nil || b.recorded.OwnFirst() && complete(state, name)) {
-		return joined{State: state}, nil
+	if err != nil || b.recorded != nil && !b.recorded.OwnFirst() {
+		return b.stateOf(ctx, v, inferred)
 	}
-	return b.stateOf(ctx, v)
+	rooted, linked := complete(state, name)
+	switch {
+	case b.recorded == nil || rooted && linked:
+		return joined{State: state}, nil
+	case rooted:
+		if found, notes, err := b.join(ctx, v, state, false); err == nil {
+			return joined{found, notes}, nil
+		}
+	}
+	return b.stateOf(ctx, v, inferred)
 }
 
 // complete reports whether a state has the parents of a branch down to a root, and their pull
 // requests.
-func complete(state *twig.State, name string) bool {
+func complete(state *twig.State, name string) (rooted, linked bool) {
 	met := map[string]bool{}
+	linked = true
 	for at, more := name, true; more && !met[at]; at, more = state.Parent(at) {
 		if state.IsRoot(at) {
-			return true
+			return true, linked
 		}
-		if state.Branches[at].GitHubPR == 0 {
-			return false
-		}
+		linked = linked && state.Branches[at].GitHubPR != 0
 		met[at] = true
 	}
-	return false
+	return false, false
 }
 
 // join returns what other tools recorded together with the state, nil for none.
@@ -225,16 +245,24 @@ func tracked(w failure.Words) string {
 	return fmt.Sprintf("Use `%s` to see tracked branches.", w.Branches)
 }
 
-// State returns the branch state.
+// State returns the branch state, with what other tools recorded. If it tracks no branch, State
+// infers parents.
 func (b *Branches) State(ctx context.Context) (*twig.State, error) {
-	state, err := b.stateOf(ctx, b.session.View())
+	state, err := b.stateOf(ctx, b.session.View(), recorded)
 	return state.State, err
 }
 
-// NotedState returns the branch state, and a note as Note does.
+// Stacked returns State, with the parents by which Stack and Graph place branches: it infers one for
+// each branch for which none is recorded.
+func (b *Branches) Stacked(ctx context.Context) (*twig.State, error) {
+	state, err := b.stateOf(ctx, b.session.View(), inferred)
+	return state.State, err
+}
+
+// NotedState returns State, and a note as Note does.
 func (b *Branches) NotedState(ctx context.Context) (*twig.State, string, error) {
 	v := b.session.View()
-	state, err := b.stateOf(ctx, v)
+	state, err := b.stateOf(ctx, v, recorded)
 	if err != nil {
 		return nil, "", err
 	}
@@ -245,7 +273,7 @@ func (b *Branches) NotedState(ctx context.Context) (*twig.State, string, error) 
 // one repository, of which only one is used here, or records of tools disagree or are unreadable.
 func (b *Branches) Note(ctx context.Context) string {
 	v := b.session.View()
-	state, _ := b.stateOf(ctx, v) // an error is that of the answer itself
+	state, _ := b.stateOf(ctx, v, recorded) // an error is that of the answer itself
 	return b.note(ctx, v, state.notes)
 }
 
@@ -285,7 +313,7 @@ func (b *Branches) Names(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if state, err := b.stateOf(ctx, v); err == nil {
+		if state, err := b.stateOf(ctx, v, recorded); err == nil {
 			names = append(slices.Clone(names), state.Names()...)
 			slices.Sort(names)
 			names = slices.Compact(names)
@@ -381,7 +409,7 @@ func (b *Branches) graph(ctx context.Context, v *session.View) (_ *branch.Graph,
 		reading errgroup.Group
 	)
 	reading.Go(func() (err error) {
-		state, err = b.stateOf(ctx, v)
+		state, err = b.stateOf(ctx, v, inferred)
 		return err
 	})
 	reading.Go(func() (err error) {
@@ -469,7 +497,7 @@ func explain(err error) error {
 	}
 	do := failure.Phrase(tracked)
 	if len(unknown.Nearest) > 0 {
-		do = failure.Text("The nearest names are: " + strings.Join(unknown.Nearest, ", ") + ".")
+		do = failure.Text("The nearest names are: " + foreign.Mention(unknown.Nearest...) + ".")
 	}
 	return &failure.Error{Kind: failure.NotFound, What: failure.Text(fmt.Sprintf("Branch '%s' not found", unknown.Branch)), Do: do}
 }

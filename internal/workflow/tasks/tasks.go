@@ -36,7 +36,7 @@ type Runner interface {
 	Start(ctx context.Context, c recipe.Call) (running.Task, error)
 }
 
-// Runs are the runs of the user, in every process and every project.
+// Runs are the runs of the user, in every process and every project; see package taskscope.
 type Runs interface {
 	// Running returns what runs.
 	Running() []running.Task

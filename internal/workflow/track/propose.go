@@ -40,9 +40,9 @@ type Answer struct {
 	Notes []string
 }
 
-// maxSquashed is the maximum number of branches for which copse searches a trunk for a squash
-// merge, which starts git several times.
-const maxSquashed = 50
+// maxSearched is the maximum number of branches whose changes copse searches for in a
+// trunk, which starts git several times.
+const maxSearched = 50
 
 // Propose finds untracked data.
 func (t *Tracker) Propose(ctx context.Context, q Question) (Answer, error) {
@@ -75,12 +75,12 @@ func (t *Tracker) Propose(ctx context.Context, q Question) (Answer, error) {
 		return Answer{}, session.Explain(err)
 	}
 	searched := 0
-	known.Squashed = func(branch string) bool {
-		if searched++; searched > maxSquashed {
+	known.Contained = func(branch string) bool {
+		if searched++; searched > maxSearched {
 			return false
 		}
-		squashed, err := history.Squashed(ctx, t.repo.Program(), branch, known.Root)
-		return err == nil && squashed // what cannot be compared is not known to be merged
+		ground, err := history.Contained(ctx, t.repo.Program(), known.History.Tips[branch], known.History.Tips[known.Root])
+		return err == nil && ground != history.NotContained // what cannot be compared is not known to be merged
 	}
 	if !q.Offline {
 		var pulls []pullrequest.PullRequest
@@ -88,8 +88,8 @@ func (t *Tracker) Propose(ctx context.Context, q Question) (Answer, error) {
 		known.PullRequests = bestLast(pulls)
 	}
 	a.Proposals = adopt.Propose(known)
-	if searched > maxSquashed {
-		a.Notes = append(a.Notes, fmt.Sprintf("copse searched the trunk for squash merges of %d branches only; a proposed parent can be merged already", maxSquashed))
+	if searched > maxSearched {
+		a.Notes = append(a.Notes, fmt.Sprintf("copse searched the trunk for the changes of %d branches only; a proposed parent can be merged already", maxSearched))
 	}
 	return a, nil
 }

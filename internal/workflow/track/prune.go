@@ -84,22 +84,19 @@ func (t *Tracker) merged(ctx context.Context, branch, trunk string, log history.
 	if exists, err := t.session.View().HasBranch(ctx, trunk); err != nil || !exists || branch == trunk {
 		return "", err
 	}
-	ahead, _, err := history.Distance(ctx, t.repo.Program(), branch, trunk)
+	tip, err := history.Tip(ctx, t.repo.Program(), branch)
 	if err != nil {
 		return "", err
 	}
-	if ahead == 0 {
-		tip, err := history.Tip(ctx, t.repo.Program(), branch)
-		if err != nil || !log.Held[tip] {
-			return "", err // nothing was made on it yet, or git has forgotten that
-		}
-		return trunk + " has all its commits", nil
+	base, err := history.Tip(ctx, t.repo.Program(), trunk)
+	if err != nil {
+		return "", err
 	}
-	squashed, err := history.Squashed(ctx, t.repo.Program(), branch, trunk)
-	if err != nil || !squashed {
-		return "", nil //nolint:nilerr // what cannot be compared is not known to be merged
+	ground, err := history.Contained(ctx, t.repo.Program(), tip, base)
+	if err != nil || ground == history.AllCommits && !log.Held[tip] {
+		return "", nil //nolint:nilerr // what cannot be compared, or has no commit of its own, is not known to be merged
 	}
-	return trunk + " has one commit with the same changes", nil
+	return ground.In(trunk), nil
 }
 
 // ApplyPruning applies proposed changes. It leaves out each change that no longer fits the current

@@ -11,13 +11,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/copse-dev/copse/internal/branch"
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/branch/twig/edit"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/session"
@@ -146,7 +146,7 @@ func (t *Tracker) Unknown(ctx context.Context, state *twig.State, name string) e
 	}
 	text := fmt.Sprintf("there is no branch %q", cleantext.Line(name))
 	if near := branch.NotFound(state, refs, name).Nearest; len(near) > 0 {
-		text += "; did you mean " + cleantext.Line(strings.Join(near, ", ")) + "?"
+		text += "; did you mean " + foreign.Mention(near...) + "?"
 	}
 	return errors.New(text)
 }

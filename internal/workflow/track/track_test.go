@@ -170,7 +170,7 @@ func TestManyBranches(t *testing.T) {
 		t.Errorf("copse searched for squash merges of %d branches, want 50", n)
 	}
 	notes := strings.Join(answer.Notes, "\n")
-	for _, want := range []string{"copse examined only the branches with the newest commits, and left out 163 branches;", "squash merges of 50 branches only"} {
+	for _, want := range []string{"copse examined only the branches with the newest commits, and left out 163 branches;", "changes of 50 branches only"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the notes lack %q:\n%s", want, notes)
 		}

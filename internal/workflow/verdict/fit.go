@@ -13,13 +13,14 @@ const (
 	smallBudget = 2<<10 - 192 // without what a surface puts around it, such as the path of the worktree
 	// fewNames and nameLength limit the named failing checks if there are many.
 	fewNames, nameLength = 2, 40
-	// maxConflicts is the number of conflicts, and of the named files of each.
+	// maxConflicts is the number of conflicts, and of the named files of each; fewConflicts always stay.
 	maxConflicts = 5
+	fewConflicts = 2
 	maxNotes     = 3
 )
 
 // Fit cuts a status to its budget for a model: the names of files and failing checks first, then
-// derived data, and last the branches at the top. It states what it cut.
+// derived data, and last the branches at the top. The first conflicts stay. It states what it cut.
 func (s Status) Fit() Status {
 	budget := page.DefaultBudget
 	if len(s.Branches) <= smallStack {
@@ -36,7 +37,7 @@ func (s Status) Fit() Status {
 		func() { s.nameFiles(1) },
 		func() { s.nameChecks(fewNames) },
 		func() { s.nameChecks(0) },
-		func() { s.nameConflicts(0) },
+		func() { s.nameConflicts(fewConflicts) },
 		func() { s.shorten() },
 	} {
 		if cut(); page.Size(s) <= budget {
@@ -50,10 +51,13 @@ func (s Status) Fit() Status {
 	return s
 }
 
-// nameConflicts leaves at most n conflicts.
+// nameConflicts leaves at most n conflicts, and names the tool for the others.
 func (s *Status) nameConflicts(n int) {
 	if left := len(s.Conflicts) - n; left > 0 {
 		s.Conflicts, s.MoreConflicts = s.Conflicts[:n:n], s.MoreConflicts+left
+	}
+	if s.MoreConflicts > 0 || s.ConflictsUnknown != "" {
+		s.ConflictsHint = "get_conflicts lists all"
 	}
 }
 

@@ -32,11 +32,14 @@ const (
 // Status is a stack with its verdict.
 type Status struct {
 	Verdict Outcome `json:"verdict"`
-	// Blocker is the first blocker from the bottom, or the reason why the stack waits, in one
-	// sentence.
+	// Blocker is the first blocker from the bottom, besides branches of other worktrees that are not below
+	// the current one, or the reason why the stack waits, in one sentence. Of a stack that is ready, it
+	// says what copse could not check.
 	Blocker string `json:"blocker,omitempty"`
-	// Next is the next step: a command of the tool that manages the stack.
-	Next string `json:"next,omitempty"`
+	// Next is the next step: a command of the tool that manages the stack. First is what a person has to do
+	// before, such as "commit or stash 1 changed file".
+	First string `json:"first,omitempty"`
+	Next  string `json:"next,omitempty"`
 	// Tool is the source of the edge of the branch that Next is about, or of the lowest.
 	Tool  string `json:"tool,omitempty"`
 	Trunk string `json:"trunk,omitempty"`
@@ -44,11 +47,14 @@ type Status struct {
 	GitHub GitHub `json:"github"`
 	// Branches are from the bottom up, each parent before the branches on it.
 	Branches []Branch `json:"branches"`
-	// Conflicts are conflicts of the stack's branches that the radar found within the last minutes.
-	// There may have been no search.
+	// Conflicts are the known conflicts of the stack's branches, the most important ones first.
 	Conflicts []Conflict `json:"conflicts,omitempty"`
+	// ConflictsUnknown is what copse has not compared: there can be conflicts that Conflicts omits.
+	ConflictsUnknown string `json:"conflicts_unknown,omitempty"`
 	// MoreConflicts is the number of conflicts that Conflicts omits.
-	MoreConflicts int      `json:"more_conflicts,omitempty"`
+	MoreConflicts int `json:"more_conflicts,omitempty"`
+	// ConflictsHint names the tool that returns all conflicts, if Conflicts may not have all of them.
+	ConflictsHint string   `json:"conflicts_hint,omitempty"`
 	Showing       string   `json:"showing,omitempty"`
 	Notes         []string `json:"notes,omitempty"`
 
@@ -60,7 +66,8 @@ type Status struct {
 
 // GitHub describes GitHub's answer for a stack.
 type GitHub struct {
-	// State is known if there is an answer about every branch, or else unknown or failed.
+	// State is known if there is an answer about every branch, absent if origin is not a repository
+	// on GitHub, or else unknown or failed.
 	State string `json:"state"`
 	// AsOf is the time of the oldest answer, and Age its age.
 	AsOf   time.Time `json:"as_of,omitzero"`
@@ -75,6 +82,9 @@ type Conflict struct {
 	Files    []string  `json:"files,omitempty"`
 	// MoreFiles is the number of files that Files omits.
 	MoreFiles int `json:"more_files,omitempty"`
+	// Above is the number of branches that contain one of Branches and inherit the conflict, by the name
+	// of that one.
+	Above map[string]int `json:"above,omitempty"`
 }
 
 // Branch is a branch of a stack. Absent fields are unknown.
@@ -90,6 +100,8 @@ type Branch struct {
 	// Missing means that git does not have the branch.
 	Missing     bool        `json:"missing,omitempty"`
 	PullRequest PullRequest `json:"pull_request"`
+	// Merged says how the trunk has the changes of the branch, if git alone shows that it has them.
+	Merged string `json:"merged,omitempty"`
 	// NeedsRestack reports whether the parent has moved since the branch was stacked on it.
 	NeedsRestack *bool `json:"needs_restack,omitempty"`
 	// Ahead and Behind count commits against the parent, or the trunk if there is none.
@@ -107,8 +119,26 @@ type Branch struct {
 	// StackedOn is the commit of the parent that it was stacked on. A tool recorded it, or the reflogs
 	// show that the parent has replaced it since; "" otherwise.
 	StackedOn string `json:"-"`
+	// AboveMerged means that the trunk has the changes up to StackedOn in other commits.
+	AboveMerged bool `json:"-"`
+	// OnMerged is set if the parent is merged, and the trunk has moved on.
+	OnMerged *OnMerged `json:"-"`
+	// Claimed means that an agent in another worktree holds an item of the branch.
+	Claimed bool `json:"-"`
+	// Here is the current worktree, nil if it is unknown. Git rebases a branch there that no worktree has.
+	Here *Worktree `json:"-"`
+	// Unborn means that the branch has no commit yet.
+	Unborn bool `json:"-"`
+	// TrunkConflict is a conflict with the trunk, nil if none is known.
+	TrunkConflict *Conflict `json:"-"`
 	// Manager is the stack tool that records the same parent, if Source is twig.
 	Manager string `json:"-"`
+}
+
+// OnMerged describes a branch whose parent is merged.
+type OnMerged struct {
+	// Holds means that the branch has commits of the parent that the trunk has only as other commits.
+	Holds bool
 }
 
 // The states of a pull request besides GitHub's open and closed.
@@ -120,11 +150,13 @@ const (
 	// PullUnknown means that no request was sent, and PullFailed that GitHub gave no answer.
 	PullUnknown = "unknown"
 	PullFailed  = "failed"
+	// PullAbsent means that origin is not a repository on GitHub, so that there is none.
+	PullAbsent = "absent"
 )
 
 // PullRequest contains everything that decides about the merge of a pull request.
 type PullRequest struct {
-	// State is open, closed, merged, none, unknown, or failed.
+	// State is open, closed, merged, none, unknown, failed, or absent.
 	State string `json:"state"`
 	// Number can be known even if nothing else is, because tools record it.
 	Number int `json:"number,omitempty"`
@@ -165,6 +197,12 @@ type Worktree struct {
 	Dirty *int `json:"dirty,omitempty"`
 	// Operation is the git command that stopped halfway, such as rebase.
 	Operation string `json:"operation,omitempty"`
+
+	// Tracked is the number of changed files that git tracks, and Conflicted that of the files that
+	// it could not merge; InConflict is one of these, "" if it is unknown.
+	Tracked    int    `json:"-"`
+	Conflicted int    `json:"-"`
+	InConflict string `json:"-"`
 
 	// Path is its directory, and Current means that the caller is in it.
 	Path    string `json:"-"`

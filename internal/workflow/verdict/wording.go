@@ -7,6 +7,9 @@ import (
 // Lines formats a status as Markdown: the verdict, the next step, and a line for each branch.
 func (s Status) Lines() []foreign.Line {
 	lines := []foreign.Line{foreign.Own("Stack verdict: ").Known(string(s.Verdict), "blocked", "waiting", "ready", "unknown").Own(". ").Add(s.line)}
+	if s.First != "" {
+		lines = append(lines, foreign.Own("Before the next step: ").Name(s.First))
+	}
 	if s.Next != "" {
 		lines = append(lines, foreign.Own("Next step, for a person to run: ").Name(s.Next))
 	}
@@ -24,7 +27,7 @@ func (s Status) Lines() []foreign.Line {
 		lines = append(lines, b.line())
 	}
 	for _, c := range s.Conflicts {
-		line := foreign.Own("Conflict: ").Name(c.Branches[0]).Own(" and ").Name(c.Branches[1])
+		line := foreign.Own("Conflict: ").Add(c.line(0)).Own(" and ").Add(c.line(1))
 		for i, file := range c.Files {
 			if i == 0 {
 				line = line.Own(" in ")
@@ -39,12 +42,24 @@ func (s Status) Lines() []foreign.Line {
 		lines = append(lines, line)
 	}
 	if s.MoreConflicts > 0 {
-		lines = append(lines, foreign.Own("Conflicts that are not listed: ").Int(s.MoreConflicts))
+		lines = append(lines, foreign.Own("Conflicts that are not listed: ").Int(s.MoreConflicts).Own("; get_conflicts lists all"))
+	}
+	if s.ConflictsUnknown != "" {
+		lines = append(lines, foreign.Own("There can be further conflicts: ").Prose(s.ConflictsUnknown).Own("; get_conflicts looks for them"))
 	}
 	if s.Showing != "" {
 		lines = append(lines, foreign.Own("Showing ").Word(s.Showing))
 	}
 	return lines
+}
+
+// line formats one of the branches.
+func (c Conflict) line(i int) foreign.Line {
+	line := foreign.Own("").Name(c.Branches[i])
+	if n := c.Above[c.Branches[i]]; n > 0 {
+		line = line.Own(" (and ").Int(n).Own(" above it)")
+	}
+	return line
 }
 
 // line formats a branch.
@@ -62,12 +77,15 @@ func (b Branch) line() foreign.Line {
 		line = line.Own(" | ").Add(b.PullRequest.line())
 	case b.PullRequest.State == PullNone:
 		line = line.Own(" | no pull request")
+	case b.PullRequest.State == PullAbsent:
 	default:
 		line = line.Own(" | pull request unknown")
 	}
 	switch {
 	case b.Missing:
 		line = line.Own(" | not in git")
+	case b.Merged != "":
+		line = line.Own(" | merged: ").Name(b.Merged)
 	case b.NeedsRestack != nil && *b.NeedsRestack:
 		line = line.Own(" | needs a restack")
 	}

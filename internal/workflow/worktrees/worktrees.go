@@ -15,6 +15,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/presence"
 	"github.com/copse-dev/copse/internal/recipe/running"
@@ -88,6 +89,8 @@ type Worktree struct {
 	Unexamined bool `json:"-"`
 	// Uncompared means that files could not be compared with the last commit.
 	Uncompared bool `json:"-"`
+	// Merged says how the trunk has the changes of the branch, if it has them in other commits.
+	Merged string `json:"merged,omitempty"`
 	// SafeToRemove means that removing the worktree loses nothing: it is merged and clean,
 	// everything is pushed, no file in it is ignored, and nobody works there. Keep contains the reasons why it is not safe.
 	SafeToRemove bool     `json:"safe_to_remove,omitempty"`
@@ -197,6 +200,9 @@ func (w *Worktrees) List(ctx context.Context) ([]Worktree, error) {
 		}
 		one.Changed, one.Untracked, one.Conflicted = content.Changed, content.Untracked, content.Conflicted
 		one.Files, one.Uncompared = content.Files, content.Unknown || content.Partial
+		if content.Merged != history.AllCommits {
+			one.Merged = content.Merged.In(trunk)
+		}
 		one.Keep = keep(*one, content, trunk, track, i == 0)
 		if len(one.Keep) == 0 {
 			one.Keep = w.unlistedFiles(ctx, one.Path)
@@ -228,9 +234,10 @@ func keep(w Worktree, h conflicts.Held, trunk string, t git.Tracking, main bool)
 	if w.Operation != nil {
 		add(true, "git is %s", w.Operation)
 	}
-	merged := h.Merged || w.PullRequest != nil && w.PullRequest.State == "merged"
+	contained := h.Merged != history.NotContained
+	merged := contained || w.PullRequest != nil && w.PullRequest.State == "merged"
 	add(h.Head != "" && !merged, "not merged into %s", cmp.Or(trunk, "a trunk"))
-	add(!h.Merged && t.Ahead > 0, "%s", cleantext.Count(t.Ahead, "unpushed commit"))
+	add(!contained && t.Ahead > 0, "%s", cleantext.Count(t.Ahead, "unpushed commit"))
 	add(h.Head != "" && !merged && t.Upstream == "", "never pushed")
 	for _, c := range w.Claims {
 		add(true, "%s holds #%d", c.Agent, c.ID)

@@ -53,7 +53,7 @@ func (g Reader) Read(_ context.Context, r source.Repo) (source.Record, error) {
 		if filepath.Base(path) != "gh-stack" {
 			continue
 		}
-		data, err := regular.Read(path, left)
+		data, err := regular.ReadInDir(filepath.Dir(path), filepath.Base(path), left)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

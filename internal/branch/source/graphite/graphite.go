@@ -96,7 +96,7 @@ func (g Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) 
 // that is open counts before those that are merged or closed, and the newest of these before
 // the others: the name of a branch can be used again.
 func pullRequests(r source.Repo) (map[string]uint32, error) {
-	data, err := regular.Read(filepath.Join(r.CommonDir(), pulls), source.MaxFile)
+	data, err := regular.ReadInDir(r.CommonDir(), pulls, source.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -132,7 +132,7 @@ func PullRequests(data []byte) (map[string]uint32, error) {
 // Graphite's validation of it.
 func (Reader) table(r source.Repo) ([][]string, error) {
 	path := filepath.Join(r.CommonDir(), database)
-	data, err := regular.Read(path, source.MaxFile)
+	data, err := regular.ReadInDir(r.CommonDir(), database, source.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -202,7 +202,7 @@ func Branch(child string, data []byte) (source.Edge, error) {
 
 // trunks returns the trunks of the settings, the main one first.
 func trunks(r source.Repo) []string {
-	data, err := regular.Read(filepath.Join(r.CommonDir(), settings), source.MaxFile)
+	data, err := regular.ReadInDir(r.CommonDir(), settings, source.MaxFile)
 	if err != nil {
 		return nil // the file names them, too
 	}

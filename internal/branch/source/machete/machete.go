@@ -46,7 +46,7 @@ func (m Reader) Read(_ context.Context, r source.Repo) (source.Record, error) {
 		return source.Record{}, err
 	}
 	for _, path := range paths {
-		data, err := regular.Read(path, source.MaxFile)
+		data, err := regular.ReadInDir(filepath.Dir(path), filepath.Base(path), source.MaxFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

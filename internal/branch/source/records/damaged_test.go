@@ -9,6 +9,16 @@ import (
 	"github.com/copse-dev/copse/internal/git/gittest"
 )
 
+// link places a link in git's directory to a file of the same name outside.
+func link(t *testing.T, w *world, name, text string) {
+	t.Helper()
+	target := filepath.Join(w.Home, "other", name)
+	gittest.Write(t, target, text)
+	if err := os.Symlink(target, filepath.Join(w.dir, ".git", name)); err != nil {
+		t.Skip("no symbolic links here")
+	}
+}
+
 // Whatever is wrong with one record, it says so, and the others still answer.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
@@ -59,6 +69,18 @@ func TestDamaged(t *testing.T) {
 			t.Helper()
 			gittest.Write(t, filepath.Join(w.dir, ".git", "gh-stack"), junk)
 		}, "gh-stack: the file of the main worktree cannot be read"},
+		"gh-stack as a link": {func(t *testing.T, w *world) {
+			t.Helper()
+			link(t, w, "gh-stack", `{"schemaVersion":1,"stacks":[{"trunk":{"branch":"main"},"branches":[{"branch":"b"}]}]}`)
+		}, "gh-stack: the file of the main worktree cannot be read: path escapes from parent"},
+		"git-machete as a link": {func(t *testing.T, w *world) {
+			t.Helper()
+			link(t, w, "machete", "main\n\tb\n")
+		}, "git-machete: its record cannot be read: machete: path escapes from parent"},
+		"graphite as a link": {func(t *testing.T, w *world) {
+			t.Helper()
+			link(t, w, ".graphite_metadata.db", string(database(t, "b main - - - VALID\n")))
+		}, "graphite: its record cannot be read: .graphite_metadata.db: path escapes from parent"},
 		"upstream": {func(t *testing.T, w *world) {
 			t.Helper()
 			w.Run(w.dir, "config", "branch.b.remote", ".")

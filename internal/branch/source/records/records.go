@@ -73,7 +73,7 @@ type Records struct {
 
 	mu     sync.Mutex
 	kept   map[string]*kept // by source
-	joined map[bool]joined  // by whether it includes inferred parents
+	joined map[bool]*joined // by whether it includes inferred parents
 }
 
 // kept is a record with the state of its files.
@@ -90,11 +90,14 @@ type joined struct {
 	order   []string
 	names   []string
 	merged  source.Merged
+
+	asked    []string // the branches whose parents must be inferred, nil if that is unknown
+	standard string   // the default branch that asked is for
 }
 
 // New returns the records. It reads nothing yet.
 func New(o Options) *Records {
-	return &Records{o: o, kept: map[string]*kept{}, joined: map[bool]joined{}}
+	return &Records{o: o, kept: map[string]*kept{}, joined: map[bool]*joined{}}
 }
 
 // order returns the names of the sources in their order of precedence.
@@ -134,9 +137,9 @@ func (r *Records) Join(ctx context.Context, repo *git.Repo, own *twig.State, nam
 	if err != nil {
 		return nil, nil, err
 	}
-	all := explicit
+	known := r.join(false, own, explicit, order, exist)
 	if guess {
-		asked, err := r.unrecorded(ctx, repo, own, explicit, order, exist)
+		asked, err := known.unrecorded(ctx, repo)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -144,15 +147,24 @@ func (r *Records) Join(ctx context.Context, repo *git.Repo, own *twig.State, nam
 		if err != nil {
 			return nil, nil, err
 		}
-		all = append(slices.Clone(explicit), guessed...)
+		known = r.join(true, own, append(slices.Clone(explicit), guessed...), order, exist)
 	}
+	return known.merged.State, known.merged.Notes, nil
+}
+
+// join returns the joined records, the last result if nothing has changed.
+func (r *Records) join(guess bool, own *twig.State, all []*kept, order, names []string) *joined {
 	known := r.joined[guess]
-	if known.own == own && slices.Equal(known.records, all) && slices.Equal(known.order, order) && slices.Equal(known.names, exist) && known.merged.State != nil {
-		return known.merged.State, known.merged.Notes, nil
+	if known == nil || known.own != own || !slices.Equal(known.records, all) || !slices.Equal(known.order, order) || !slices.Equal(known.names, names) {
+		known = &joined{own: own, records: all, order: order, names: slices.Clone(names)}
+		if own != nil && len(own.Roots) > 0 && !slices.ContainsFunc(all, says) {
+			known.merged.State = own
+		} else {
+			known.merged = merge(own, all, order, names)
+		}
+		r.joined[guess] = known
 	}
-	merged := merge(own, all, order, exist)
-	r.joined[guess] = joined{own, all, order, slices.Clone(exist), merged}
-	return merged.State, merged.Notes, nil
+	return known
 }
 
 // says reports whether a record has any content.
@@ -179,22 +191,22 @@ func merge(own *twig.State, all []*kept, order, names []string) source.Merged {
 
 // unrecorded returns the branches whose parents must be inferred: those without a parent in any
 // other record, or all if the user puts an inferring source before others.
-func (r *Records) unrecorded(ctx context.Context, repo *git.Repo, own *twig.State, explicit []*kept, order, names []string) ([]string, error) {
+func (j *joined) unrecorded(ctx context.Context, repo *git.Repo) ([]string, error) {
 	standard, err := repo.DefaultBranch(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read stacks: %w", err)
 	}
-	if !inferred(order[len(order)-1]) {
-		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == standard }), nil
+	if j.asked != nil && j.standard == standard {
+		return j.asked, nil
 	}
-	state := merge(own, explicit, order, names).State
-	var asked []string
-	for _, name := range names {
-		if _, known := state.Parent(name); !known && !state.IsRoot(name) && name != standard {
-			asked = append(asked, name)
+	all := !inferred(j.order[len(j.order)-1])
+	j.asked, j.standard = []string{}, standard
+	for _, name := range j.names {
+		if _, known := j.merged.State.Parent(name); name != standard && (all || !known && !j.merged.State.IsRoot(name)) {
+			j.asked = append(j.asked, name)
 		}
 	}
-	return asked, nil
+	return j.asked, nil
 }
 
 // asking is a repository with the branches whose parents are wanted.

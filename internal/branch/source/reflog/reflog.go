@@ -71,7 +71,7 @@ func (Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) {
 			return source.Record{}, err
 		}
 	}
-	var record source.Record
+	record := source.Record{Inferred: true}
 	if source.Valid(trunk) {
 		record.Trunks = []string{trunk}
 	}
@@ -184,17 +184,7 @@ func (l *logs) holder(name, commit string) string {
 	if _, held := l.of(l.trunk).Held[commit]; held || l.atRemote(commit) {
 		return l.trunk
 	}
-	var found []string
-	for _, other := range l.all {
-		log := l.of(other)
-		if _, held := log.Held[commit]; held && other != name && log.Commit != commit {
-			found = append(found, other)
-		}
-	}
-	if len(found) == 1 {
-		return found[0]
-	}
-	return ""
+	return history.Holder(name, commit, l.all, l.of)
 }
 
 // branch returns the branch that a text in a reflog means, "" if it means none: the branch of a

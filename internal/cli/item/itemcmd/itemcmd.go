@@ -12,12 +12,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/local"
@@ -109,6 +112,11 @@ func (c Base) syncChange(ctx context.Context, ws *full.Workspace, s storage.Stor
 	}
 }
 
+// Shared returns the error of a clone that does not use the shared work items on ref.
+func Shared(ref, initCommand string) error {
+	return fmt.Errorf("this repository has shared work items on %s. Run `%s --shared`, then `%ssync`", cleantext.Line(ref), initCommand, strings.TrimSuffix(initCommand, "init"))
+}
+
 // explain explains an error to a person, who has the program and not the tools.
 func (c Base) explain(ctx context.Context, err error, ws *full.Workspace, store storage.Store) error {
 	if missing, ok := errors.AsType[*storage.NoProjectError](err); ok {
@@ -116,13 +124,13 @@ func (c Base) explain(ctx context.Context, err error, ws *full.Workspace, store 
 	}
 	if errors.Is(err, storage.ErrNoProject) {
 		if ref := ws.Sync(store).Offered(ctx); ref != "" {
-			return fmt.Errorf("this repository has shared work items on %s. Run `%s --shared`, then `%ssync`", cleantext.Line(ref), c.InitCommand, strings.TrimSuffix(c.InitCommand, "init"))
+			return Shared(ref, c.InitCommand)
 		}
-		return fmt.Errorf("not a tic project (no .tic/ directory found in %s or above it). Run `%s` first", cleantext.Line(c.Env.Dir), c.InitCommand)
+		return fmt.Errorf("not a tic project (no .tic/ directory found in %s or above it). Run `%s` first", foreign.Mention(c.Env.Dir), c.InitCommand)
 	}
 	if bad, ok := errors.AsType[*storage.ConfigError](err); ok {
 		if path := pathOf(store); path != "" {
-			return fmt.Errorf("%s %s", cleantext.Line(filepath.Join(path, bad.File)), bad.Reason)
+			return fmt.Errorf("%s %s", foreign.Mention(filepath.Join(path, bad.File)), bad.Reason)
 		}
 	}
 	if _, done := errors.AsType[*explainedError](err); done {
@@ -219,6 +227,14 @@ func (c Base) Out() *output.Writer {
 	return output.New(c.Env)
 }
 
+// When returns a time that the store recorded: its age at a terminal, else as it is recorded.
+func (c Base) When(at string) string {
+	if when, err := time.Parse(time.RFC3339, at); err == nil && c.Out().Terminal() {
+		return fact.Age(when, c.Env.Now())
+	}
+	return at
+}
+
 // ParseID reads the number of an item as a person writes it: 3, #3.
 func ParseID(arg string) (item.ID, error) { return item.ParseID(strings.TrimPrefix(arg, "#")) }
 
@@ -246,46 +262,47 @@ var (
 		{Name: "id", Right: true}, {Name: "title", Flexible: true}, {Name: "type"}, {Name: "status"}, {Name: "priority"},
 		{Name: "assignee", Flexible: true}, {Name: "labels", Flexible: true},
 	}
+	claimedBy = output.Column{Name: "claimed by", Flexible: true}
 )
 
 // TableOptions configure a table of items.
 type TableOptions struct {
-	// Headers adds a line of column names in a pipe, too.
-	Headers bool
 	// Merged are items whose pull request is merged. A person sees a mark after their status.
 	Merged map[item.ID]item.Link
-	// Held returns the holder of an item, "" if there is none. A person sees a mark after the
-	// status.
+	// Held returns the holder of an item, "" if there is none, for a person.
 	Held func(item.ID) string
 }
 
 // Table writes items.
 func Table(o *output.Writer, list []*item.Summary, opts TableOptions) error {
 	var rows [][]string
-	if opts.Headers && !o.Terminal() {
-		var names []string
-		for _, c := range pipeColumns {
-			names = append(names, c.Name)
-		}
-		rows = append(rows, names)
-	}
+	claimed := false
 	for _, s := range list {
 		if o.Terminal() {
 			status := s.Status
 			if _, ok := opts.Merged[s.ID]; ok {
 				status += " (PR merged)"
 			}
-			if opts.Held != nil && opts.Held(s.ID) != "" {
-				status += " (claimed by " + opts.Held(s.ID) + ")"
+			held := ""
+			if opts.Held != nil {
+				held = opts.Held(s.ID)
 			}
+			claimed = claimed || held != ""
 			rows = append(rows, []string{
 				s.ID.String(), s.Title, s.Type, status, s.Priority, cmp.Or(s.Assignee, "-"), cmp.Or(strings.Join(s.Labels, ","), "-"),
+				cmp.Or(held, "-"),
 			})
 		} else {
 			rows = append(rows, []string{s.ID.String(), s.Type, s.Status, s.Priority, s.Title, s.Iteration})
 		}
 	}
-	if o.Terminal() {
+	switch {
+	case o.Terminal() && claimed:
+		return o.Table(append(slices.Clone(termColumns), claimedBy), rows)
+	case o.Terminal():
+		for i, row := range rows {
+			rows[i] = row[:len(termColumns)]
+		}
 		return o.Table(termColumns, rows)
 	}
 	return o.Table(pipeColumns, rows)
@@ -303,7 +320,7 @@ func (c Base) Warn(lists ...[]item.Warning) {
 	for _, list := range lists {
 		for _, w := range list {
 			if n++; n <= maximum {
-				c.Env.Notef("warning: %s %s", w.File, c.Worded(w.Reason))
+				c.Env.Notef("warning: %s", c.Worded(w.String()))
 			}
 		}
 	}

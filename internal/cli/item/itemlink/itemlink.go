@@ -6,11 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
@@ -114,27 +117,32 @@ func (c cli) start() *cobra.Command {
 	var run, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "start ID",
-		Short: "Propose a branch for an item, and print the git command",
-		Long: `Propose a branch for an item, and print the git command that creates it from the current commit,
-in this worktree, or in a new one with --worktree. With --run, also run the command, and
+		Short: "Propose a branch for an item, and with --run, start work on it",
+		Long: `Propose a branch for an item, and print the git command that creates it from the current commit, or
+from another branch with --base, in this worktree, or in a new one with --worktree. Without --run,
+nothing changes. With --run, also run the command, and
   - claim the item for the worktree;
   - assign it to you if it is assigned to nobody;
   - link it to the branch;
   - set it in progress if it is not started and the project has a status in-progress;
-  - record the current branch as the parent if copse tracks the branches of the repository.
+  - record the branch on which it starts as the parent if copse tracks the branches of the repository.
 
 The claim is like that of "claim". An assistant in the worktree can use it: it can take the item
 over, finish it, and release it. A linked item keeps its branch. No hook or filter of the
 repository runs. The command fails if another agent holds the item, or if the new worktree would
 not have it, because .tic is committed without it.`,
-		Example: fmt.Sprintf("  %[1]s start 3\n  %[1]s start 3 --worktree --run", c.Program),
+		Example: fmt.Sprintf("  %[1]s start 3\n  %[1]s start 3 --worktree --base main\n  %[1]s start 3 --worktree --run", c.Program),
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Branch, "branch", "", "use another `name` for the branch")
+	f.StringVar(&o.Base, "base", "", "start a new branch on this `branch`, such as the trunk (default: the current one)")
 	f.BoolVar(&o.NewWorktree, "worktree", false, "create a new worktree in .worktrees of the main one")
 	f.BoolVar(&run, "run", false, "run the command")
 	output.JSONFlag[started](cmd, &asJSON)
+	if err := cmd.RegisterFlagCompletionFunc("base", c.completeBranch); err != nil {
+		panic(err) // the flag is defined above
+	}
 	cmd.RunE = c.RunIn(func(ctx context.Context, ws *full.Workspace, s storage.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
@@ -145,9 +153,10 @@ not have it, because .tic is committed without it.`,
 			return err
 		}
 		work := backlog.New(s)
+		o.Redact = c.Env.Secrets.Redact
 		plan, err := work.PlanStart(ctx, repo, id, o)
 		if err != nil {
-			return c.explainStart(ctx, err)
+			return c.explainStart(ctx, ws, err)
 		}
 		out, done := c.Out(), started{Start: plan, Ran: run}
 		if run {
@@ -160,9 +169,7 @@ not have it, because .tic is committed without it.`,
 		}
 		if !run {
 			err := out.Whole(cleantext.Command(plan.Command...))
-			if out.Terminal() {
-				c.Env.Note("note: nothing has changed yet; --run runs this command, claims the item, and links it to the branch")
-			}
+			c.Env.Note("note: nothing has changed; --run runs this command, claims the item, and links it to the branch")
 			return err
 		}
 		if err := c.begun(ctx, s, plan); err != nil {
@@ -174,6 +181,15 @@ not have it, because .tic is committed without it.`,
 		return nil
 	})
 	return cmd
+}
+
+// completeBranch offers the branches of git.
+func (c cli) completeBranch(cmd *cobra.Command, _ []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	names, err := full.Find(cmd.Context(), c.Env, "").Session.View().Branches(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, prefix) }), cobra.ShellCompDirectiveNoFileComp
 }
 
 // run starts work on an item by do, and reports what else it records. It returns the claim of the item.
@@ -236,7 +252,14 @@ func begin(ctx context.Context, c *claims.Claims, s backlog.Start, do func(conte
 
 // explainStart adds the next step to an error of an item that the same person holds in another
 // worktree, and of a branch or directory that exists.
-func (c cli) explainStart(ctx context.Context, err error) error {
+func (c cli) explainStart(ctx context.Context, ws *full.Workspace, err error) error {
+	if unknown, ok := errors.AsType[*backlog.UnknownBaseError](err); ok {
+		tracker, err := track.Open(ctx, ws.Session, ws.Pulls, c.Env.Now)
+		if err != nil {
+			return err
+		}
+		return tracker.Unknown(ctx, &twig.State{}, unknown.Branch)
+	}
 	if held, ok := errors.AsType[*storage.HeldError](err); ok {
 		by, me := held.Claim.Holder, claim.AgentOf(ctx)
 		if there := me.Worktree != by.Worktree; there && by.Name == me.Name && by.Host == me.Host && by.Process == me.Process {

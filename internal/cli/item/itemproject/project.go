@@ -69,7 +69,7 @@ type (
 )
 
 func (c cli) init() *cobra.Command {
-	var asJSON, driver, share bool
+	var asJSON, driver, share, separate bool
 	var chosen string
 	var cmd *cobra.Command
 	cmd = &cobra.Command{
@@ -87,6 +87,9 @@ parent directory, does not change. There are three ways to store the items:
              history is on a separate branch that is never checked out, and "sync"
              exchanges it with a remote. copse copies the items of this worktree.
 
+If a remote of the repository has shared items, the command requires --shared, which uses them, or
+--separate, which creates a store that has no connection with them.
+
 "doctor" shows the active mode.`,
 		Args: app.NoArgs,
 		RunE: c.RunIn(func(ctx context.Context, ws *full.Workspace, store storage.Store, _ []string) error {
@@ -100,7 +103,7 @@ parent directory, does not change. There are three ways to store the items:
 			if share {
 				return c.initShared(ctx, ws, s, asJSON)
 			}
-			created, err := s.Init(ctx)
+			created, err := c.create(ctx, ws, s, separate)
 			if err != nil {
 				return err
 			}
@@ -128,9 +131,19 @@ parent directory, does not change. There are three ways to store the items:
 	}
 	cmd.Flags().BoolVar(&driver, "merge-driver", false, "register a merge driver for this clone, so that git merges single fields")
 	cmd.Flags().BoolVar(&share, "shared", false, "create one store for all worktrees of the repository, with a separate history")
+	cmd.Flags().BoolVar(&separate, "separate", false, "create a store beside the shared one of a remote")
+	cmd.MarkFlagsMutuallyExclusive("shared", "separate")
 	cmd.Flags().StringVar(&chosen, "backend", backend, "the store of the items: "+backend)
 	output.JSONFlag[initialized](cmd, &asJSON)
 	return cmd
+}
+
+// create creates a store in the worktree. If a remote has shared items and separate is false, the error says so.
+func (c cli) create(ctx context.Context, ws *full.Workspace, s *local.Store, separate bool) (created bool, err error) {
+	if ref := ws.Sync(s).Offered(ctx); ref != "" && !separate {
+		return false, fmt.Errorf("%w. For a store without these items, run `%s --separate`", itemcmd.Shared(ref, c.InitCommand), c.InitCommand)
+	}
+	return s.Init(ctx)
 }
 
 // explainModes describes the ways to store the items of a new project in a repository.
@@ -178,6 +191,21 @@ func (c cli) approveUsual(ctx context.Context, ws *full.Workspace, s storage.Sto
 	c.approve(ws, s, remote)
 }
 
+// InitShared creates the store that all worktrees share, and lets copse contact its remote. It changes
+// nothing if the items are in a database.
+func InitShared(ctx context.Context, ws *full.Workspace, store storage.Store) (created bool, err error) {
+	s, ok := store.(*local.Store)
+	if !ok {
+		return false, nil
+	}
+	created, _, err = s.InitShared(ctx)
+	if err != nil || !created {
+		return created, err
+	}
+	remote, _ := ws.Sync(s).Remote(ctx, "") // the next sync reports an error
+	return created, ws.Sync(s).Approve(remote)
+}
+
 // initShared creates the store that all worktrees share.
 func (c cli) initShared(ctx context.Context, ws *full.Workspace, s *local.Store, asJSON bool) error {
 	offered := ws.Sync(s).Offered(ctx)
@@ -207,14 +235,15 @@ func (c cli) initShared(ctx context.Context, ws *full.Workspace, s *local.Store,
 }
 
 func (c cli) iteration() *cobra.Command {
+	list := c.iterationList()
 	cmd := &cobra.Command{
 		Use:     "iteration",
 		Short:   "List iterations, or set the current one",
 		Example: c.Project("iteration set sprint-2"),
 		Args:    app.Subcommands,
-		RunE:    app.Help,
+		RunE:    list.RunE,
 	}
-	cmd.AddCommand(c.iterationList(), c.iterationSet())
+	cmd.AddCommand(list, c.iterationSet())
 	return cmd
 }
 
@@ -338,14 +367,15 @@ func unknownKey(key string) error {
 }
 
 func (c cli) config() *cobra.Command {
+	get := c.configGet()
 	cmd := &cobra.Command{
 		Use:     "config",
 		Short:   "Show or change the configuration of the project",
 		Example: c.Project("config get statuses"),
 		Args:    app.Subcommands,
-		RunE:    app.Help,
+		RunE:    get.RunE,
 	}
-	cmd.AddCommand(c.configGet(), c.configSet())
+	cmd.AddCommand(get, c.configSet())
 	return cmd
 }
 
@@ -481,12 +511,12 @@ prints the git commands that finish the merge; with --add, it runs the first one
 code is 1 if problems remain.`,
 		Example: "  " + strings.TrimSuffix(c.InitCommand, "init") + "doctor --repair",
 		Args:    app.NoArgs,
-		RunE: c.Run(func(ctx context.Context, store storage.Store, _ []string) error {
+		RunE: c.RunIn(func(ctx context.Context, ws *full.Workspace, store storage.Store, _ []string) error {
 			s, ok := store.(*local.Store)
 			if !ok {
 				return c.examine(ctx, store, repair || add, asJSON)
 			}
-			report := report{Mode: s.Mode(ctx), repairs: repair}
+			report := report{Mode: s.Mode(ctx), Shared: ws.Sync(s).Elsewhere(ctx), repairs: repair}
 			if add && !repair {
 				return errors.New("--add requires --repair")
 			}
@@ -572,6 +602,8 @@ func (c cli) finish(ctx context.Context, done remerge.Result, add bool) ([]strin
 type report struct {
 	repairs bool
 	Mode    local.Mode `json:"mode"`
+	// Shared is the ref of shared items on a remote that this store is not part of.
+	Shared string `json:"shared,omitempty"`
 	// Database says what the database is that has the items.
 	Database []string  `json:"database,omitempty"`
 	Repaired []finding `json:"repaired"`
@@ -608,19 +640,23 @@ func (c cli) report(r report, asJSON bool) error {
 		if !r.repairs {
 			err = o.Hang("", explained(r.Mode))
 		}
+		if r.Shared != "" {
+			err = errors.Join(err, o.Hang("", fmt.Sprintf("note: this store is separate from the shared work items on %s. To join them, run `%s --shared`, then `%ssync`. "+
+				"An item whose number is taken there gets a new one", cleantext.Line(r.Shared), c.InitCommand, strings.TrimSuffix(c.InitCommand, "init"))))
+		}
 		for _, line := range r.Database {
 			err = errors.Join(err, o.Line("%s", line))
 		}
 		for _, f := range r.Repaired {
-			err = errors.Join(err, o.Hang("", "repaired: "+f.File+" "+c.Worded(f.Text)))
+			err = errors.Join(err, o.Hang("", "repaired: "+item.Warning{File: f.File, Reason: c.Worded(f.Text)}.String()))
 		}
 		for _, f := range r.Found {
-			err = errors.Join(err, o.Hang("", f.File+" "+c.Worded(f.Text)))
+			err = errors.Join(err, o.Hang("", item.Warning{File: f.File, Reason: c.Worded(f.Text)}.String()))
 		}
 		for _, step := range r.Next {
 			err = errors.Join(err, o.Line("next: %s", step))
 		}
-		if len(r.Found) == 0 {
+		if len(r.Found) == 0 && r.Shared == "" {
 			err = errors.Join(err, o.Line("nothing is wrong"))
 		}
 	}

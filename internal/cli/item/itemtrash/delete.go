@@ -39,8 +39,8 @@ func (c cli) delete() *cobra.Command {
 		Use:   "delete ID",
 		Short: "Delete an item",
 		Long: `Move an item to the trash of the project. Its children lose their parent, and other items no
-longer depend on it. "restore" restores the item and these relations. At a terminal, the command
-shows the effects and asks; elsewhere, pass --yes. If another agent holds the item, the
+longer depend on it. "restore" restores the item and these relations. The command
+shows these effects. At a terminal, it asks; elsewhere, pass --yes. If another agent holds the item, the
 command requires --steal.`,
 		Example: fmt.Sprintf("  %[1]s delete 3 --yes\n  %[1]s delete 2 --yes --steal", c.Program),
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
@@ -53,10 +53,10 @@ command requires --steal.`,
 			if err != nil {
 				return c.ExplainHeld(err, "delete it anyway")
 			}
-			if !yes {
-				if err := c.confirm(ctx, preview); err != nil {
-					return err
-				}
+			if yes {
+				c.effects(preview)
+			} else if err := c.confirm(ctx, preview); err != nil {
+				return err
 			}
 			if err := s.Delete(ctx, id, preview.Fingerprint, steal); err != nil {
 				return c.ExplainHeld(err, "delete it anyway")
@@ -74,20 +74,26 @@ command requires --steal.`,
 	return cmd
 }
 
+// effects shows what a deletion changes in other items.
+func (c cli) effects(p item.Preview) {
+	for _, s := range p.Children {
+		c.Env.Notef("%s loses its parent", named(s))
+	}
+	for _, s := range p.Dependents {
+		c.Env.Notef("%s no longer depends on #%d", named(s), p.Item.ID)
+	}
+}
+
+func named(s *item.Summary) string { return fmt.Sprintf("#%d %s", s.ID, cleantext.Line(s.Title)) }
+
 // confirm shows the effects of a deletion, and asks.
 func (c cli) confirm(ctx context.Context, p item.Preview) error {
 	if !c.Env.Interactive() {
+		c.effects(p)
 		return app.UsageError("refusing to delete without confirmation; pass --yes")
 	}
-	name := func(s *item.Summary) string { return fmt.Sprintf("#%d %s", s.ID, cleantext.Line(s.Title)) }
-	w := c.Env.Stderr
-	fmt.Fprintf(w, "Delete %s?\n", name(&p.Item.Summary))
-	for _, s := range p.Children {
-		fmt.Fprintf(w, "  %s loses its parent\n", name(s))
-	}
-	for _, s := range p.Dependents {
-		fmt.Fprintf(w, "  %s no longer depends on it\n", name(s))
-	}
+	c.Env.Notef("Delete %s?", named(&p.Item.Summary))
+	c.effects(p)
 	yes, err := input.Yes(ctx, c.Env, "Continue?")
 	if err == nil && !yes {
 		err = errors.New("no changes made")

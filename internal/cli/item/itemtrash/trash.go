@@ -30,14 +30,15 @@ type purged struct {
 }
 
 func (c cli) trash() *cobra.Command {
+	list := c.trashList()
 	cmd := &cobra.Command{
 		Use:     "trash",
 		Short:   "List deleted items, or remove them permanently",
 		Example: fmt.Sprintf("  %[1]s trash list\n  %[1]s trash purge 3 --yes", c.Program),
 		Args:    app.Subcommands,
-		RunE:    app.Help,
+		RunE:    list.RunE,
 	}
-	cmd.AddCommand(c.trashList(), c.trashPurge())
+	cmd.AddCommand(list, c.trashPurge())
 	return cmd
 }
 
@@ -69,7 +70,7 @@ deletion, type, status, and title, separated by tabs.`,
 			}
 			var rows [][]string
 			for _, it := range found {
-				rows = append(rows, []string{it.ID.String(), it.At, it.Type, it.Status, it.Title})
+				rows = append(rows, []string{it.ID.String(), c.When(it.At), it.Type, it.Status, it.Title})
 			}
 			return o.Table([]output.Column{
 				{Name: "id", Right: true}, {Name: "deleted"}, {Name: "type"}, {Name: "status"}, {Name: "title", Flexible: true},

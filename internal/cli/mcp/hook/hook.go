@@ -179,7 +179,7 @@ const sessionTime = 7 * 24 * time.Hour
 // forget removes the events of sessions in which nothing has happened for long. copse does not learn
 // when a session ends.
 func forget(dir string, now time.Time) {
-	files, _ := os.ReadDir(dir) // without the directory, there are none
+	files, _ := regular.ReadDir(dir) // without the directory, there are none
 	for _, file := range files {
 		if info, err := file.Info(); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > sessionTime {
 			_ = os.Remove(filepath.Join(dir, file.Name())) // another process has removed it

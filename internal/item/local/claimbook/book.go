@@ -30,6 +30,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/git/checkout"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/claim"
 	"github.com/copse-dev/copse/internal/item/claimfile"
@@ -51,6 +52,9 @@ type Book struct {
 	// store. nil: the book is in the store, below directory.
 	locked    *lockedstore.Store
 	directory string
+	// worktrees returns the worktrees whose existence may be noted; nil is any. A sync sends the notes
+	// of a book in the shared store to others, whose claims are in it, too.
+	worktrees func() []string
 
 	mu   sync.Mutex
 	read map[string]entry // by name
@@ -85,6 +89,7 @@ func Open(store rooted.Dir, search location.Search, now func() time.Time) *Book 
 	switch {
 	case search.Shared != "" && store.Path() == search.Shared:
 		b.dir, b.directory = store.Sub(claimfile.Directory), claimfile.Directory
+		b.worktrees = func() []string { return checkout.Linked(search.SharedDir().Wall) }
 	case search.Shared != "" && store.Name == location.Name:
 		common := search.SharedDir()
 		common.Name = path.Dir(common.Name)
@@ -408,7 +413,7 @@ func (b *Book) Due(by claim.Agent) (bool, error) {
 func (b *Book) due(by claim.Agent) ([]claimfile.Record, error) {
 	all, err := b.records(func(names []string) ([]string, error) { return names, nil })
 	now := b.now().UTC().Truncate(time.Millisecond)
-	find := claim.HolderCheck{By: by, Now: now}
+	find := claim.HolderCheck{By: by, Now: now, Worktrees: b.worktrees}
 	var due []claimfile.Record
 	for _, r := range all.records {
 		switch noted := find.Mark(r.Claim); {

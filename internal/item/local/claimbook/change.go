@@ -44,7 +44,7 @@ func (t *Tx) Take(it *item.Summary, r storage.ClaimRequest) (claim.Claim, error)
 	if err == nil {
 		return taken, t.put(it, taken)
 	}
-	find := claim.HolderCheck{By: t.by, Now: now}
+	find := claim.HolderCheck{By: t.by, Now: now, Worktrees: t.book.worktrees}
 	if gone := find.Mark(*old); gone != *old {
 		if err := t.put(it, gone); err != nil {
 			return claim.Claim{}, err
@@ -57,7 +57,7 @@ func (t *Tx) Take(it *item.Summary, r storage.ClaimRequest) (claim.Claim, error)
 // snapshot with the notes.
 func (t *Tx) NoteGone(s *item.Snapshot) (*item.Snapshot, error) {
 	noted := map[item.ID]claim.Claim{}
-	find := claim.HolderCheck{By: t.by, Now: t.book.now().UTC().Truncate(time.Millisecond)}
+	find := claim.HolderCheck{By: t.by, Now: t.book.now().UTC().Truncate(time.Millisecond), Worktrees: t.book.worktrees}
 	for _, it := range s.Claims() {
 		held, _ := s.Claim(it.ID)
 		noted[it.ID] = held

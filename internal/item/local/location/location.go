@@ -122,7 +122,7 @@ func (p Search) elsewhere() (dir string, ok bool, err error) {
 		return "", false, nil
 	}
 	if dir, ok, err = p.Elsewhere(); err != nil {
-		return "", false, &storage.ConfigError{File: Name, Reason: "cannot be found: " + err.Error()}
+		return "", false, &storage.ConfigError{File: "the place of the work items", Reason: "is unknown: " + err.Error()}
 	}
 	return dir, ok, nil
 }
@@ -153,7 +153,7 @@ func (p Search) SharedDir() rooted.Dir {
 // the directory that has the store.
 func (p Search) CreateShared() error {
 	dir := p.SharedDir()
-	root, err := os.OpenRoot(dir.Wall)
+	root, err := regular.OpenRoot(dir.Wall)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/postgres/row"
@@ -175,7 +176,7 @@ func (w *Writer) SetDoneStatuses(statuses []string) error {
 	for _, status := range statuses {
 		if !slices.Contains(w.Project.Config.Statuses, status) {
 			return &item.InvalidError{
-				Field: "done_statuses", Problem: fmt.Sprintf("Invalid status %q. Valid statuses: %s", status, strings.Join(w.Project.Config.Statuses, ", ")),
+				Field: "done_statuses", Problem: fmt.Sprintf("Invalid status %q. Valid statuses: %s", status, foreign.Mention(w.Project.Config.Statuses...)),
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package programs
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -21,8 +20,11 @@ func (c Command) Shell() bool {
 		return false
 	}
 	for i, arg := range c.Arguments {
-		named := i > 0 && strings.HasSuffix(c.Arguments[i-1], "o") && !strings.ContainsAny(arg, " \t\n")
+		named := i > 0 && strings.HasSuffix(strings.ToLower(c.Arguments[i-1]), "o") && !strings.ContainsAny(arg, " \t\n")
 		last := i == len(c.Arguments)-1
+		if slices.Contains([]string{"--login", "--norc", "--noprofile", "--posix", "--no-rcs"}, arg) {
+			continue
+		}
 		if !options.Get().MatchString(arg) && !named || strings.HasSuffix(arg, "c") && options.Get().MatchString(arg) && !last {
 			return false
 		}
@@ -40,7 +42,7 @@ func (c Command) Separates() bool {
 	}
 	base, last := base(c.Command), c.Arguments[len(c.Arguments)-1]
 	joins := slices.Contains([]string{"pwsh", "powershell", "cmd"}, base)
-	return Interprets(base) && !joins && options.Get().MatchString(last) && strings.ContainsAny(last[len(last)-1:], "ce")
+	return Of(base) == Interprets && !joins && options.Get().MatchString(last) && strings.ContainsAny(last[len(last)-1:], "ce")
 }
 
 // BehindEnv returns the program that env runs, if the command is env.
@@ -56,11 +58,6 @@ func (c Command) BehindEnv() Command {
 		return Command{}
 	}
 	return Command{words[0], words[1:]}
-}
-
-// base returns the name of a program without its directory.
-func base(program string) string {
-	return strings.TrimSuffix(path.Base(strings.ReplaceAll(program, `\`, "/")), ".exe")
 }
 
 // options matches short options, such as -eu and +x.
@@ -86,13 +83,38 @@ func (c Command) With(args []any) Command {
 // Selects reports whether the word after an option of nix-shell or nix is the interpreter of a script.
 func Selects(option string) bool { return slices.Contains([]string{"-i", "-c", "--command"}, option) }
 
-// ShellIn returns the name of the first shell in words, without a version, "" if there is none. A script for
-// a shell that is not a POSIX one is refused if it cannot be parsed as one.
-func ShellIn(words []string) string {
-	for _, word := range words {
-		if name := base(word); Shell(name) {
-			return strings.TrimRight(name, "0123456789.-")
-		}
+// Language is what reads a script.
+type Language int
+
+// The languages of scripts.
+const (
+	Other Language = iota // copse does not know how it reads the values
+	Shell                 // a POSIX shell
+	Code                  // a programming language, whose arguments and environment are data
+)
+
+// LanguageOf returns the language of a script for a program with arguments, which can be behind env, and the
+// name of the program, without a version.
+func LanguageOf(words []string) (language Language, name string) {
+	if len(words) == 0 {
+		return Other, ""
 	}
-	return ""
+	c := Command{Command: words[0], Arguments: words[1:]}.BehindEnv()
+	name = interpreter(base(c.Command))
+	switch {
+	case c.Shell():
+		return Shell, name
+	case slices.ContainsFunc(c.Arguments, func(arg string) bool { return IsShell(arg) || Of(arg) == Evaluates }):
+	case slices.Contains(languages, name), slices.Contains(scripting, name):
+		return Code, name
+	}
+	return Other, name
+}
+
+// scripting are programs that run scripts in their languages, beside those that are programs of their own.
+var scripting = []string{"uv", "go", "gorun", "rust-script", "tsx", "ts-node", "elixir", "swift", "kotlin", "scala", "dotnet", "groovy", "crystal", "runghc", "ocaml", "racket"}
+
+// AllExport reports whether an argument of a shell exports all variables that are assigned later.
+func AllExport(arg string) bool {
+	return strings.EqualFold(strings.ReplaceAll(arg, "_", ""), "allexport") || strings.HasPrefix(arg, "-") && strings.Contains(arg, "a")
 }

@@ -1,5 +1,5 @@
 // Package programs is what copse knows about the programs and the shells that recipes use: which of them
-// evaluate their arguments, and where others accept any text.
+// evaluate their arguments as code, and where others accept any text.
 package programs
 
 import (
@@ -8,225 +8,246 @@ import (
 	"strings"
 )
 
-// Program is what copse knows about the arguments of a program. The one that it does not know is the
-// zero value.
-type Program struct {
-	Texts bool // the arguments can contain any text
-	Words bool // a value can become several of them
-	Input bool // the program does not evaluate its input
-	Finds bool // it runs the command after -exec and the like
-	// Commanded means that the rest is true only after the command, such as commit of git.
-	Commanded bool
-	// Options have any text as the value.
-	Options []string
-	// Needs is 1 if the program runs a command that is one of its arguments.
-	Needs int
-	// letters are options that do not take a command although their letter is c, e, E, or x, and commands
-	// are others that do.
-	letters, commands string
-	// settings are options that can set a command although their name does not say so.
-	settings []string
-	// valued are options that have a value before that command, if they are not the usual ones.
-	valued []string
-}
+// Kind is what a program does with its arguments.
+type Kind int
 
-// never is more constant words than a program can have.
-const never = 1 << 20
-
-// External reports whether a program runs another one, and is not a builtin of a shell.
-func External(name string) bool { return slices.Contains(wrappers[builtinWrappers:], name) }
-
-// builtinWrappers is the number of wrappers that are, or can be, builtins.
-const builtinWrappers = 6
-
-var (
-	// wrappers run another command, which is one of their arguments.
-	wrappers = []string{
-		"command", "builtin", "exec", "time", "noglob", "nocorrect", "busybox", "nohup", "env", "sudo", "doas", "nice", "ionice", "setsid", "stdbuf", "timeout", "chroot", "xvfb-run", "caffeinate",
-		"nix-shell", "flatpak", "npx", "pnpx", "bunx", "uvx", "xargs",
-	}
-	// containers have the commands run and exec, before whose command is the name of a container.
-	containers = []string{"docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc", "lxc", "incus"}
-	// finders are the options of find and fd before a command.
-	finders = []string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}
-	// storing are programs that print, store, or compare their arguments, and have no option that takes a
-	// command.
-	storing = []string{
-		"echo", ":", "true", "false", "cd", "pushd", "popd", "pwd", "exit", "return", "kill", "type", "which", "sleep", "seq", "date",
-		"cat", "tee", "head", "tail", "wc", "cut", "tr", "uniq", "diff", "cmp", "comm", "join", "paste", "column", "fold", "fmt", "nl", "rev", "tac", "grep", "egrep", "fgrep",
-		"mkdir", "rmdir", "touch", "cp", "mv", "rm", "ln", "ls", "stat", "chmod", "chown", "du", "df", "basename", "dirname", "realpath", "readlink",
-		"base64", "md5sum", "sha1sum", "sha256sum", "sha512sum", "shasum", "od", "hexdump", "logger", "notify-send", "say", "figlet", "cowsay", "pbcopy", "wl-copy",
-	}
-	// ownCommands run only what the project defines with their command run.
-	ownCommands = []string{"cargo", "go", "npm", "pnpm", "yarn", "dotnet", "swift", "flutter", "dart", "zig", "cabal", "gradle", "gradlew", "mix"}
-	// direct run the command after their command exec, with no other word before it.
-	direct = []string{"bundle", "npm", "pnpm", "yarn", "mise", "opam", "stack", "cabal", "dune", "rye", "hatch", "op", "doppler", "dotenvx"}
-	// agents take a text for a model after their commands run and exec.
-	agents = []string{"codex", "opencode", "goose", "cursor-agent"}
-	// runWords are words after which a program can run another one.
-	runWords = []string{"run", "x", "dlx", "foreach", "eval", "runner", "shell", "ssh"}
-	// commandParts are the parts in the names of options that take a command.
-	commandParts = []string{"run", "script", "hook", "rsh", "pager", "pre", "action", "pack", "expr", "expression", "extcmd", "scripts", "preview", "bind", "ldflags", "wrap"}
-	// messages are options whose value a program prints or stores.
-	messages = []string{"-m", "--message", "--msg", "--title", "--body", "--notes", "--description", "--desc", "--summary", "--comment", "--subject", "--text", "--label"}
-	// valued are options that have a value, before the command that a program runs.
-	valued = []string{
-		"-C", "-a", "-e", "-f", "-g", "-l", "-n", "-p", "-s", "-u", "-v", "-w", "--add-host", "--app", "--config", "--container", "--context", "--cpus", "--cwd", "--device", "--directory",
-		"--env", "--env-file", "--extra", "--file", "--gpus", "--group", "--hostname", "--index", "--label", "--memory", "--mount", "--name", "--namespace", "--network", "--package", "--platform",
-		"--prefix", "--profile", "--project", "--project-name", "--publish", "--python", "--service", "--tmpfs", "--ulimit", "--user", "--volume", "--with", "--workdir",
-	}
-	wrapperValued = []string{"-u", "-g", "-C", "-a", "-k", "--user", "--group", "--signal", "--kill-after", "--adjustment", "--chdir", "--unset"}
-	xargsValued   = []string{"-I", "-J", "-R", "-S", "-n", "-P", "-L", "-d", "-s", "-E", "-a", "--max-args", "--max-procs", "--max-lines", "--delimiter", "--arg-file"}
-	// gitCommands and hubCommands are those of git, and of the programs for forges, without those that
-	// run commands or store settings.
-	gitCommands = []string{
-		"add", "am", "apply", "blame", "branch", "checkout", "cherry-pick", "clean", "commit", "describe", "diff", "fetch", "for-each-ref", "grep", "init", "log", "ls-files", "merge",
-		"merge-base", "mv", "notes", "pull", "push", "reset", "restore", "rev-list", "rev-parse", "revert", "rm", "shortlog", "show", "show-ref", "stash", "status", "switch", "tag", "worktree",
-	}
-	hubCommands = []string{"api", "browse", "gist", "issue", "label", "mr", "pr", "project", "release", "repo", "run", "search", "secret", "status", "variable", "workflow"}
+// The kinds of programs. A program that copse does not know is [Ordinary].
+const (
+	Ordinary Kind = iota
+	// Stores means that the program prints, stores, or compares its arguments, which can contain any text.
+	Stores
+	// Wraps means that the program runs another one, which is one of its arguments.
+	Wraps
+	// Interprets means that the program runs code from a file, or from an argument, that comes before the
+	// arguments of that code.
+	Interprets
+	// Evaluates means that the program, or the builtin of a shell, evaluates any argument.
+	Evaluates
 )
 
-// Lookup returns what copse knows about a program with a command, such as commit.
-func Lookup(name, subcommand string) Program {
-	switch {
-	case slices.Contains(storing, name):
-		return Program{Texts: true, Words: true, Input: true, letters: "ceEx"}
-	case slices.Contains(wrappers, name):
-		p := Program{Needs: 1, valued: wrapperValued}
-		switch name {
-		case "env":
-			p.commands = "S"
-		case "xargs":
-			p.valued = xargsValued
-		}
-		return p
+var (
+	storing = []string{
+		"echo", "printf", ":", "true", "false", "cd", "pushd", "[", "test", "which", "sleep", "seq", "date",
+		"cat", "tee", "head", "tail", "wc", "cut", "tr", "uniq", "diff", "cmp", "comm", "join", "paste", "column", "fold", "fmt", "nl", "rev", "tac", "grep", "egrep", "fgrep",
+		"mkdir", "rmdir", "touch", "cp", "mv", "rm", "ln", "ls", "stat", "chmod", "chown", "du", "df", "basename", "dirname", "realpath", "readlink", "curl", "jq", "pytest", "rg", "ag", "tox",
+		"base64", "md5sum", "sha1sum", "sha256sum", "sha512sum", "shasum", "od", "hexdump", "logger", "notify-send", "say", "figlet", "cowsay", "pbcopy", "wl-copy",
 	}
-	switch name {
-	case "rg", "ag", "sort", "curl", "http", "https", "xh":
-		return Program{Texts: true, Input: true, letters: "ceEx"}
-	case "git":
-		switch {
-		case subcommand == "config user.name", subcommand == "config user.email":
-			return Program{Texts: true, Commanded: true}
-		case strings.HasPrefix(subcommand, "config"):
-			return Program{Needs: never}
-		}
-		if slices.Contains(gitCommands, subcommand) {
-			return Program{Texts: true, Input: true, letters: "ceEx", commands: "O", Commanded: true}
-		}
-	case "gh", "glab":
-		if slices.Contains(hubCommands, subcommand) {
-			return Program{Texts: true, Input: true, letters: "ceEx", Commanded: true}
-		}
-	case "find", "fd", "fdfind":
-		return Program{Texts: true, Finds: true, letters: "ceE"}
-	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose", "buildah":
-		return Program{Input: slices.Contains([]string{"login", "load", "import"}, subcommand), letters: "e", Options: []string{
-			"-e", "--env", "--build-arg", "-l", "--label", "-t", "--tag", "-v", "--volume", "--mount", "-f", "--filter", "--format", "--name", "-w", "--workdir", "-p", "--publish",
-		}}
-	case "kubectl", "oc":
-		return Program{Input: subcommand == "apply", letters: "c"}
-	case "go":
-		return Program{Options: []string{"-run", "-bench", "-fuzz", "-skip", "-tags"}}
-	case "cargo":
-		return Program{Options: []string{"-E", "--filter-expr", "--run-ignored"}, settings: []string{"--config"}}
-	case "jq":
-		return Program{Input: true, letters: "ceE"}
-	case "pytest":
-		return Program{letters: "ceEx"}
-	case "scp", "sftp":
-		return Program{commands: "S"}
-	case "tcpdump":
-		return Program{commands: "z"}
-	case "latexmk":
-		return Program{letters: "c"}
-	case "yt-dlp", "youtube-dl":
-		return Program{letters: "x"}
-	case "tar":
-		return Program{letters: "cx", commands: "IF"}
-	case "cc", "gcc", "clang", "c++", "g++", "clang++":
-		return Program{letters: "cEx"}
-	case "man":
-		return Program{commands: "PH"}
-	case "gum":
-		return Program{Texts: slices.Contains([]string{"confirm", "style", "log", "format", "input"}, subcommand)}
-	case "zip":
-		return Program{letters: "cex", commands: "T"}
-	case "gzip", "gunzip", "unzip", "xz", "zstd", "openssl":
-		return Program{Input: true, letters: "cex"}
+	wrappers = []string{
+		"command", "exec", "time", "busybox", "nohup", "env", "sudo", "doas", "nice", "ionice", "setsid", "stdbuf", "timeout", "chroot", "xvfb-run", "caffeinate",
+		"nix-shell", "flatpak", "npx", "pnpx", "bunx", "uvx", "setpriv", "unshare", "strace", "ltrace", "xcrun", "cross-env", "dotenv", "envdir", "systemd-run", "fakeroot", "gnome-terminal", "xterm",
+		"chrt", "taskset", "numactl", "prlimit", "setarch", "linux32", "linux64", "nsenter", "ssh-agent", "runuser", "gosu", "su-exec", "pkexec", "run0", "valgrind", "perf", "mpirun", "mpiexec",
+		"systemd-inhibit", "dbus-run-session", "dbus-launch", "rlwrap", "firejail", "bwrap", "proot", "tini", "dumb-init", "torify", "torsocks", "proxychains", "eatmydata", "softlimit", "chpst",
 	}
-	return Program{}
+	// twoWords are wrappers with one more word, such as a directory, before the command.
+	twoWords = []string{"chroot", "flock", "envdir", "setarch", "runuser", "gosu", "su-exec", "mpirun", "mpiexec"}
+	shells   = []string{
+		"sh", "bash", "rbash", "dash", "ash", "zsh", "rzsh", "ksh", "rksh", "mksh", "rmksh", "lksh", "oksh", "pdksh", "yash", "posh", "bosh", "sash", "hush", "osh",
+		"ysh", "fish", "csh", "tcsh", "elvish", "nu", "xonsh", "pwsh", "powershell", "cmd",
+	}
+	languages = []string{
+		"awk", "gawk", "mawk", "nawk", "sed", "python", "pypy", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "tclsh", "wish", "Rscript", "julia",
+		"guile", "osascript",
+	}
+	evaluators = []string{
+		// Builtins of shells, of which some evaluate names and numbers.
+		"eval", ".", "source", "trap", "alias", "unalias", "let", "bind", "builtin", "complete", "compgen", "coproc", "enable", "hash", "emulate", "functions", "print", "fc", "history",
+		"declare", "typeset", "local", "export", "readonly", "integer", "float", "set", "shift", "unset", "read", "mapfile", "readarray", "getopts", "wait", "exit", "return", "break", "continue", "repeat",
+		"ulimit", "limit", "umask", "shopt", "setopt", "unsetopt", "noglob", "nocorrect", "autoload", "zmodload", "zmv", "zargs", "[[", "((", "function", "select", "jobs", "kill", "type", "logout", "bye",
+		// Programs.
+		"parallel", "watch", "ssh", "su", "make", "gmake", "bmake", "task", "go-task", "just", "script", "expect", "at", "batch", "crontab", "entr", "tmux", "screen", "xargs",
+		"split", "hyperfine", "concurrently", "watchexec", "nodemon", "mprocs", "pueue", "ansible", "salt", "fab", "pdsh", "pssh", "parallel-ssh", "sbt", "pm2", "clush", "rsh", "plink", "adb",
+		"autossh", "sem", "duckdb", "nameref", "whence", "m4", "bc", "dc", "ed", "ex", "vi", "vim", "nvim", "emacs", "psql", "mysql", "sqlite3", "gdb", "sg", "lldb", "unbuffer",
+	}
+	// verbs are evaluators whose names are usual commands of other programs.
+	verbs = []string{
+		".", "watch", "script", "at", "batch", "split", "screen", "expect", "task", "set", "export", "read", "print", "history", "functions", "source", "limit", "repeat", "type", "select",
+		"complete", "enable", "hash", "kill", "wait", "return", "exit", "break", "continue", "alias", "bind", "builtin", "local", "function", "jobs", "declare", "shift", "unset", "logout",
+	}
+	// environments evaluate variables of their environment, or run code that can.
+	environments = []string{"eval", "make", "gmake", "bmake", "task", "go-task", "just", "parallel", "xargs", "su", "script"}
+	// ownCommands run only what the project defines with their command run.
+	ownCommands = []string{
+		"cargo", "go", "npm", "pnpm", "yarn", "dotnet", "swift", "flutter", "dart", "zig", "cabal", "gradle", "gradlew", "mix",
+		"vitest", "cypress", "newman", "k6", "pre-commit", "prek", "golangci-lint", "nx", "turbo", "lerna", "dbt", "caddy", "lefthook", "meltano", "kedro",
+	}
+	runWords = []string{"run", "exec", "x", "dlx", "eval", "runner", "shell", "ssh", "foreach", "exec-env", "exec-file", "lock"}
+	// direct run the command that follows the word run or exec. Other programs have the name of a machine or the
+	// like before it.
+	direct = []string{"uv", "poetry", "pipenv", "pdm", "pixi", "conda", "bundle", "npm", "pnpm", "yarn", "bun", "mise", "opam", "stack", "cabal", "dune", "rye", "hatch", "op", "doppler", "dotenvx"}
+	// flags are options without a value.
+	flags = []string{
+		"--rm", "-i", "-t", "-it", "-ti", "-d", "-T", "-q", "-E", "-H", "-y", "--yes", "--interactive", "--tty", "--stdin", "--detach", "--no-tty", "--no-TTY", "--no-deps", "--quiet", "--verbose",
+		"--preserve-env", "--foreground", "--frozen", "--locked", "--no-sync", "--bun", "--",
+	}
+	// commandParts are the parts in the names of options that take a command.
+	commandParts = []string{"run", "script", "hook", "rsh", "pager", "pre", "action", "pack", "expr", "expression", "extcmd", "scripts", "preview", "bind", "ldflags", "wrap", "wrapper", "vettool", "renderer"}
+	commandTexts = []string{"exec", "eval", "cmd", "command", "shell", "editor", "program", "askpass", "rsync-path", "onerror", "onoutofmemory"}
+	messages     = []string{"-m", "--message", "--msg", "--title", "--body", "--notes", "--description", "--desc", "--summary", "--comment", "--subject", "--text", "--label", "--grep"}
+	filters      = []string{"cat", "grep", "egrep", "fgrep", "head", "tail", "wc", "cut", "tr", "jq", "column", "nl", "fold"}
+	gitCommands  = []string{
+		"add", "am", "apply", "blame", "branch", "checkout", "cherry-pick", "clean", "commit", "describe", "diff", "fetch", "grep", "init", "log", "ls-files", "merge",
+		"merge-base", "mv", "notes", "pull", "push", "reset", "restore", "rev-list", "rev-parse", "revert", "rm", "shortlog", "show", "show-ref", "stash", "status", "switch", "tag", "worktree",
+	}
+	hubCommands = []string{"api", "browse", "gist", "issue", "label", "mr", "pr", "project", "release", "repo", "search", "secret", "status", "variable"}
+)
+
+// Of returns the kind of a program, whose name can have a directory and a version, as in /usr/bin/python3.12, and
+// the g of GNU's programs on macOS, as in gtimeout.
+func Of(name string) Kind {
+	base := base(name)
+	own := strings.Contains(name, "/") && !strings.HasPrefix(name, "/")
+	kind := of(base)
+	if gnu, ok := strings.CutPrefix(base, "g"); ok && kind == Ordinary {
+		kind = of(gnu)
+	}
+	if own && (kind == Stores || kind == Wraps) {
+		return Ordinary // the project's, whatever its name is
+	}
+	return kind
 }
 
-// CommandAfter returns how many constant words follow a command of a program, such as run, before there
-// can be a value: without them, the value is the command that the program runs.
-func CommandAfter(program, text string) int {
-	if slices.Contains([]string{".js", ".mjs", ".cjs", ".ts", ".py", ".rb", ".php", ".pl", ".sh"}, path.Ext(program)) {
-		return 0 // the project's own
+func of(base string) Kind {
+	switch {
+	case slices.Contains(evaluators, base):
+		return Evaluates
+	case IsShell(base), slices.Contains(languages, interpreter(base)):
+		return Interprets
+	case slices.Contains(storing, base):
+		return Stores
+	case slices.Contains(wrappers, base):
+		return Wraps
 	}
-	if slices.Contains(agents, program) {
-		return 0
+	return Ordinary
+}
+
+// Named returns the kind of a program that a word among the arguments of another one names. Commands of other
+// programs, such as history, can have the name of an evaluator.
+func Named(word string) Kind {
+	if slices.Contains(verbs, word) {
+		return Ordinary
 	}
-	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("-_:", r) }) {
-		switch {
-		case part == "exec" && !slices.Contains(direct, program), part == "run" && strings.HasSuffix(program, "-compose"):
-			return 2
-		case part == "exec", slices.Contains(runWords, part) && !slices.Contains(ownCommands, program):
-			return 1
-		}
+	if kind := Of(word); kind != Stores {
+		return kind
+	}
+	return Ordinary
+}
+
+// IsShell reports whether a program is a shell, of POSIX or not.
+func IsShell(name string) bool { return slices.Contains(shells, interpreter(base(name))) }
+
+// interpreter returns the name of an interpreter without a version, as in lua5.4 and ksh93.
+func interpreter(base string) string {
+	if strings.HasPrefix(base, "python") {
+		return "python"
+	}
+	return strings.TrimRight(base, "0123456789.-")
+}
+
+// base returns the name of a program without its directory and the extension on Windows.
+func base(program string) string {
+	return strings.TrimSuffix(path.Base(strings.ReplaceAll(program, `\`, "/")), ".exe")
+}
+
+// Environment reports whether a program evaluates variables of its environment, or runs code that can.
+func Environment(name string) bool { return slices.Contains(environments, base(name)) }
+
+// Filter reports whether a program with arguments only prints parts of its input.
+func Filter(name string, args []string) bool {
+	if name == "sort" || name == "uniq" { // both can write a file
+		return !slices.ContainsFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") || strings.Contains(arg, "o") })
+	}
+	return slices.Contains(filters, name)
+}
+
+// Message reports whether programs print or store the value of an option, whatever its text is.
+func Message(option string) bool { return slices.Contains(messages, option) }
+
+// Flag reports whether an option has no value.
+func Flag(option string) bool { return slices.Contains(flags, option) || strings.Contains(option, "=") }
+
+// Needs returns how many constant words must precede a value among the arguments of a wrapper or an interpreter.
+func Needs(program string) int {
+	switch {
+	case slices.Contains(twoWords, base(program)):
+		return 2
+	case Of(program) == Wraps, Of(program) == Interprets:
+		return 1
 	}
 	return 0
 }
 
-// Code reports whether the name of a file says that it is a program.
-func Code(file string) bool {
-	return slices.Contains([]string{".py", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".rb", ".pl", ".php", ".sh", ".exs", ".go", ".lua", ".jl", ".R", ".sbatch", ".slurm"}, path.Ext(file))
+// CommandAfter returns how many constant words must follow a word of a program before there can be a value. After a
+// word such as run, they include the command that the program runs.
+func CommandAfter(program, word string) int {
+	program = base(program)
+	switch {
+	case program == "cargo" && word == "watch", program == "yarn" && word == "workspace":
+		return never
+	case program == "cmake" && word == "env":
+		return 1
+	case !slices.Contains(runWords, word), word == "run" && slices.Contains(ownCommands, program):
+		return 0
+	case slices.Contains(direct, program):
+		return 1
+	}
+	return 2
 }
 
-// TakesCommand reports whether the name of an option, or of a setting, says that its value is a command.
-func TakesCommand(option string) bool {
-	option = strings.ToLower(strings.Trim(option, "-="))
-	contains := func(part string) bool { return strings.Contains(option, part) }
-	parts := strings.FieldsFunc(option, func(r rune) bool { return strings.ContainsRune("-_.:", r) })
+// never is more constant words than a command has.
+const never = 1 << 20
+
+// Subcommand reports whether a program accepts any text after a command, such as commit of git. Other
+// programs have no such commands.
+func Subcommand(program, word string) (accepts, known bool) {
+	switch base(program) {
+	case "git":
+		return slices.Contains(gitCommands, word), true
+	case "gh", "glab":
+		return slices.Contains(hubCommands, word), true
+	}
+	return true, false
+}
+
+// TakesCommand reports whether the value of an option is, or can be, code or a command. The options -run of
+// go and --no-exec are not of that kind.
+func TakesCommand(program, option string) bool {
+	letters := strings.TrimPrefix(option, "-")
+	if short := !strings.HasPrefix(letters, "-") && len(letters) <= 3; short && letters != "" {
+		last := letters[len(letters)-1] // the value belongs to it
+		switch {
+		case Of(program) == Stores:
+			return false
+		case slices.Contains([]string{"scp", "sftp", "fd", "fdfind"}, base(program)):
+			return strings.IndexByte("oSxX", last) >= 0
+		case slices.Contains([]string{"apt", "apt-get", "apt-cache", "aptitude"}, base(program)):
+			return strings.IndexByte("oc", last) >= 0
+		case slices.Contains([]string{"zip", "tcpdump"}, base(program)):
+			return strings.IndexByte("Tz", last) >= 0
+		case base(program) == "git":
+			return last == 'O'
+		}
+		return strings.IndexByte("ceExISO", last) >= 0
+	}
+	if base(program) == "go" && letters == "run" {
+		return false
+	}
+	name := strings.ToLower(strings.Trim(option, "-="))
+	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_.:", r) })
 	if len(parts) > 0 && (parts[0] == "no" || parts[0] == "dry") {
 		return false
 	}
-	return slices.ContainsFunc([]string{"exec", "eval", "cmd", "command", "shell", "editor", "program", "askpass", "rsync-path", "onerror", "onoutofmemory"}, contains) ||
+	return slices.ContainsFunc(commandTexts, func(text string) bool { return strings.Contains(name, text) }) ||
 		slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(commandParts, part) }) ||
-		len(parts) > 1 && parts[len(parts)-1] == "filter"
+		len(parts) > 0 && parts[len(parts)-1] == "filter" && (len(parts) > 1 || base(program) == "pandoc")
 }
 
-// Valued reports whether an option before the command that the program runs has a value.
-func (p Program) Valued(option string) bool {
-	if p.valued != nil {
-		return slices.Contains(p.valued, option)
-	}
-	return slices.Contains(valued, option)
+// Splits reports whether an option makes env split a constant into the words of a command.
+func Splits(program, option string) bool {
+	return base(program) == "env" && (strings.HasPrefix(option, "--split-string") || strings.HasPrefix(option, "-") && !strings.HasPrefix(option, "--") && strings.Contains(option, "S"))
 }
 
-// TakesCommand reports whether the value of an option is, or can be, a command. The value can be attached
-// to the option.
-func (p Program) TakesCommand(option string, attached bool) bool {
-	if slices.Contains(p.settings, option) {
-		return true
-	}
-	letters := strings.TrimPrefix(option, "-")
-	if letters == "" || strings.HasPrefix(letters, "-") || len(letters) > 3 {
-		return TakesCommand(option)
-	}
-	if !attached {
-		letters = letters[len(letters)-1:] // the value belongs to the last one
-	}
-	return TakesCommand(option) || strings.ContainsFunc(letters, func(r rune) bool {
-		return strings.ContainsRune("ceEx"+p.commands, r) && !strings.ContainsRune(p.letters, r)
-	})
+// Precedes reports whether an option of an interpreter, or the value of one, can come before the file with the
+// code.
+func Precedes(word string) bool {
+	return slices.Contains([]string{"-u", "-B", "-O", "-I", "-s", "-n", "-r", "-i", "-x", "-eu", "-eux", "-euo", "pipefail", "-A", "run", "eval"}, word) || strings.HasPrefix(word, "--allow-")
 }
-
-// Message reports whether a program prints or stores the value of an option.
-func Message(option string) bool { return slices.Contains(messages, option) }
-
-// Finder reports whether an option of find or fd has a command after it.
-func Finder(option string) bool { return slices.Contains(finders, option) }
-
-// Contains reports whether a program runs commands in containers.
-func Contains(name string) bool { return slices.Contains(containers, name) }

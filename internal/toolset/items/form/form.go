@@ -13,6 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/page"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
@@ -143,8 +144,8 @@ func SectionOf(ctx context.Context, description, comments *int, comment int) Sec
 	return Section{description: description, comments: comments, comment: comment, room: room}
 }
 
-// Of returns an item, cut to a section.
-func Of(it *item.Item, part Section) Item {
+// Of returns an item, cut to a section and without the secrets of the call in its long texts.
+func Of(ctx context.Context, it *item.Item, part Section) Item {
 	s, showing := brief(&it.Summary)
 	out := Item{
 		Document: backlog.Document{
@@ -167,20 +168,21 @@ func Of(it *item.Item, part Section) Item {
 	// rest has.
 	room := Budget - Size(out, 0)
 	forDescription := max(room/2, room-needed)
-	out.describe(it.Description, part.description, forDescription, part.room)
-	out.comment(comments, part, room-min(forDescription, encoded(out.Description)))
+	known := secret.Of(ctx)
+	out.describe(known, it.Description, part.description, forDescription, part.room)
+	out.comment(known, comments, part, room-min(forDescription, encoded(out.Description)))
 	return out
 }
 
 // describe shows a part of the description. Offsets refer to the stored text.
-func (out *Item) describe(text string, offset *int, room, asked int) {
+func (out *Item) describe(known *secret.Set, text string, offset *int, room, asked int) {
 	begin := 0
 	if offset != nil {
 		begin, room = min(*offset, len(text)), asked
 	}
 	begin = characterAt(text, begin)
 	end := characterAt(text, fitting(text, begin, room))
-	out.Description = cleantext.Block(text[begin:end])
+	out.Description = cleantext.Block(known.Between(text, begin, end))
 	switch {
 	case end < len(text):
 		out.Showing = append(out.Showing, fmt.Sprintf("description: bytes %d to %d of %d; continue with description_offset=%d", begin, end, len(text), end))
@@ -189,13 +191,13 @@ func (out *Item) describe(text string, offset *int, room, asked int) {
 	}
 }
 
-// Cut returns the beginning of text that takes room bytes as JSON.
-func Cut(text string, room int) string {
+// Cut returns the beginning of text that takes room bytes as JSON, without known secrets.
+func Cut(known *secret.Set, text string, room int) string {
 	end := characterAt(text, fitting(text, 0, room))
 	if end == len(text) {
 		return text
 	}
-	return text[:end] + "…"
+	return known.Between(text, 0, end) + "…"
 }
 
 // fitting returns the end of the part of text that begins at begin and takes room bytes as JSON, in
@@ -228,15 +230,15 @@ func characterAt(text string, at int) int {
 func commentSize(c Comment) int { return Size(c, 2) }
 
 // comment shows the comments from an offset on, or else the last ones.
-func (out *Item) comment(all []Comment, part Section, room int) {
+func (out *Item) comment(known *secret.Set, all []Comment, part Section, room int) {
 	if part.comments != nil {
-		out.commentsFrom(all, min(*part.comments, len(all)), part.comment, part.room)
+		out.commentsFrom(known, all, min(*part.comments, len(all)), part.comment, part.room)
 		return
 	}
 	begin := len(all) - page.Fit(Backward(all), commentSize, room)
 	out.Comments = append(out.Comments, all[begin:]...)
 	if last := len(all) - 1; begin == last && commentSize(all[last]) > room {
-		out.Comments[0].Body = Cut(all[last].Body, room)
+		out.Comments[0].Body = Cut(known, all[last].Body, room)
 		part := fmt.Sprintf("comments: the beginning of the last of %d; continue it with comments_offset=%d", len(all), last)
 		if last > 0 {
 			part += ", or the earlier ones with comments_offset=0"
@@ -258,11 +260,11 @@ func Backward[T any](all []T) []T {
 
 // commentsFrom shows requested comments, the first one from a byte on. It cuts a single one that is
 // too long.
-func (out *Item) commentsFrom(all []Comment, begin, from, asked int) {
+func (out *Item) commentsFrom(known *secret.Set, all []Comment, begin, from, asked int) {
 	end := begin + page.Fit(all[begin:], commentSize, asked)
 	out.Comments = append(out.Comments, all[begin:end]...)
 	if begin < end && (from > 0 || commentSize(all[begin]) > asked) {
-		out.partOfComment(all[begin].Body, begin, from, asked)
+		out.partOfComment(known, all[begin].Body, begin, from, asked)
 	}
 	if begin == 0 && end == len(all) {
 		return
@@ -275,10 +277,10 @@ func (out *Item) commentsFrom(all []Comment, begin, from, asked int) {
 }
 
 // partOfComment shows a part of the first displayed comment.
-func (out *Item) partOfComment(body string, number, from, room int) {
+func (out *Item) partOfComment(known *secret.Set, body string, number, from, room int) {
 	from = characterAt(body, min(from, len(body)))
 	end := characterAt(body, fitting(body, from, room))
-	out.Comments[0].Body = body[from:end]
+	out.Comments[0].Body = known.Between(body, from, end)
 	note := fmt.Sprintf("comment %d: bytes %d to %d of %d", number, from, end, len(body))
 	if end < len(body) {
 		note += fmt.Sprintf("; continue with comments_offset=%d, comment_offset=%d", number, end)

@@ -92,7 +92,7 @@ func (m *Memory) keep(s snapshot) Token {
 // forget removes the least recently used files. Files from the future are from a clock that was
 // wrong, and count as the oldest.
 func (m *Memory) forget() {
-	entries, err := os.ReadDir(m.dir)
+	entries, err := regular.ReadDir(m.dir)
 	if err != nil || len(entries) <= maxKept {
 		return
 	}

@@ -54,7 +54,7 @@ func (m *Memory) Compare(c projectcontext.Context, earlier Token) Changes {
 		p := presentOf(one, m.clean)
 		was := before.section(one.Name)
 		if was != nil {
-			p.withoutEarlier()
+			p.withoutPartial()
 		}
 		kept := p.remembering(was)
 		now.Sections = append(now.Sections, kept)

@@ -58,8 +58,8 @@ func plain(c since.Changes, name string) []string {
 	return nil
 }
 
-// An answer contains the conflicts that an earlier search found, but a comparison ignores them. An
-// answer without conflicts applies only if copse searched for it.
+// An answer contains the conflicts that copse knows, but a comparison ignores them unless they are all.
+// An answer without conflicts applies only if copse has compared everything.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	project := func(c *projectcontext.Conflicts) projectcontext.Context {
@@ -67,24 +67,28 @@ func TestConflicts(t *testing.T) {
 			Root: "/r", Repository: &projectcontext.Repository{Branch: "a", Conflicts: c},
 		}})
 	}
-	found := func(earlier bool) *projectcontext.Conflicts {
-		return &projectcontext.Conflicts{With: []projectcontext.Conflicting{{Branch: "main", File: "f", Files: 1}}, AsOf: at, Earlier: earlier}
+	const left, line = "1 pair of branches is not compared", "Conflicts with main (f); get_conflicts lists all files"
+	found := func(all bool) *projectcontext.Conflicts {
+		c := &projectcontext.Conflicts{With: []projectcontext.Conflicting{{Branch: "main", File: "f", Files: 1}}}
+		if !all {
+			c.Left = left
+		}
+		return c
 	}
-	const line = "Conflicts with main (f); get_conflicts lists all files"
 	m := memory(t.TempDir())
-	token := m.Remember(project(found(true)))
+	token := m.Remember(project(found(false)))
 	for i, step := range []struct {
 		now  *projectcontext.Conflicts
 		want []string
 	}{
-		{&projectcontext.Conflicts{}, nil},
-		{nil, []string{"gone: " + line}},
-		{found(true), nil},
-		{nil, nil},
-		{found(false), []string{"new: " + line}},
-		{&projectcontext.Conflicts{}, nil},
+		{&projectcontext.Conflicts{Left: left}, nil},
+		{nil, []string{"gone: Conflicts with main (f) (" + left + "); get_conflicts lists all files"}},
 		{found(false), nil},
+		{nil, nil},
+		{found(true), []string{"new: " + line}},
+		{&projectcontext.Conflicts{Left: left}, nil},
 		{found(true), nil},
+		{found(false), nil},
 		{nil, []string{"gone: " + line}},
 	} {
 		c := m.Compare(project(step.now), token)
@@ -292,7 +296,7 @@ func TestGoneItem(t *testing.T) {
 	}
 	m := memory(t.TempDir())
 	changes := m.Compare(with("/r", items("done")), m.Remember(with("/r", items("doing"))))
-	want := []string{"now: 0 in progress, 1 not begun (0 ready)", "gone: #3 Log in [done]"}
+	want := []string{"now: 0 in progress, 1 not begun; 0 ready", "gone: #3 Log in [done]"}
 	if diff := cmp.Diff(want, plain(changes, "items")); diff != "" {
 		t.Error(diff)
 	}

@@ -105,11 +105,11 @@ func (s snapshot) token() Token {
 	return t
 }
 
-// withoutEarlier makes the facts that were found before unknown: a fact that has changed since is
-// reported when it is known.
-func (p *present) withoutEarlier() {
+// withoutPartial makes the facts of which only a part is known unknown: a fact that has changed is
+// reported when all of it is known.
+func (p *present) withoutPartial() {
 	p.Facts = slices.DeleteFunc(p.Facts, func(f recorded) bool {
-		if !p.lines[f.Key].Earlier {
+		if !p.lines[f.Key].Partial {
 			return false
 		}
 		p.unknown = append(p.unknown, f.Key)

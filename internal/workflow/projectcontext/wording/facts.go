@@ -27,10 +27,10 @@ type Fact struct {
 	More []foreign.Line
 	// Short means that the line is only a name, and that several can share a line.
 	Short bool
-	// Earlier means that the fact was found before, and need not hold. A comparison does not count it.
-	Earlier bool
+	// Partial means that the line is only a part of the fact. A comparison does not count it.
+	Partial bool
 	// Unknown means that nothing is currently known about it, and about the facts whose keys begin
-	// with its key and a space. It has no line.
+	// with its key and a space. A line says why.
 	Unknown bool
 }
 
@@ -39,11 +39,8 @@ type Fact struct {
 func Facts(c projectcontext.Content) (facts []Fact, cut bool) {
 	switch c := c.(type) {
 	case projectcontext.Project:
-		facts = projectFacts(c, time.Time{}) // without ages
+		facts = projectFacts(c)
 		if c.Repository != nil {
-			if found := c.Repository.Conflicts; found != nil && found.AsOf.IsZero() {
-				facts = append(facts, Fact{Key: "conflicts", Unknown: true})
-			}
 			for _, w := range c.Repository.Worktrees {
 				facts = append(facts, Fact{Key: "worktree " + w.Path, Line: foreign.Own("worktree ").Add(worktree(w))})
 			}

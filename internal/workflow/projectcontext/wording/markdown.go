@@ -188,10 +188,14 @@ func (p part) fit(room int) []foreign.Line {
 		room -= needs
 	}
 	kept := lines[:shown]
-	left := foreign.Own("… ").Int(len(lines) - shown)
+	left, unit, them := foreign.Own("… ").Int(len(lines)-shown), "lines", "them"
+	if len(lines)-shown == 1 {
+		unit, them = "line", "it"
+	}
+	end := foreign.Own(`; sections=["`).Word(p.name).Own(`"] has `).Word(them)
 	if p.keepEnd {
 		slices.Reverse(kept)
-		return append([]foreign.Line{left.Own(" lines before").Own(`; sections=["`).Word(p.name).Own(`"] has them`)}, kept...)
+		return append([]foreign.Line{left.Own(" ").Word(unit).Own(" before").Add(end)}, kept...)
 	}
-	return append(kept, left.Own(" more lines").Own(`; sections=["`).Word(p.name).Own(`"] has them`))
+	return append(kept, left.Own(" more ").Word(unit).Add(end))
 }

@@ -106,6 +106,22 @@ func TestMarkdownCountsFilesLeftOut(t *testing.T) {
 	}
 }
 
+// One line that does not fit is counted as one.
+func TestFitCountsOneLine(t *testing.T) {
+	t.Parallel()
+	long := foreign.Own("line ").Word(strings.Repeat("x", 500))
+	for end, want := range map[bool]string{false: `… 1 more line; sections=["a"] has it`, true: `… 1 line before; sections=["a"] has it`} {
+		all := append(lines(2), long)
+		if end {
+			all = append([]foreign.Line{long}, lines(2)...)
+		}
+		got := foreign.Markdown(section("a", body{lines: all, keepEnd: end}).fit(300))
+		if !strings.Contains(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // However long the heads are, the text fits. Sections without room are listed.
 func TestLongHeadsFit(t *testing.T) {
 	t.Parallel()

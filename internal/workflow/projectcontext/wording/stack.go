@@ -266,7 +266,7 @@ func pullRequest(s pullrequest.Status) foreign.Line {
 	}
 	line = line.Own(" into ").Name(pr.Base).Own(", checks ").Word(s.Summary.Checks).Own(", ")
 	if reviews := s.Summary.ReviewDecision; reviews != "none" {
-		return line.Word(strings.ReplaceAll(reviews, "_", " "))
+		return line.Known(strings.ReplaceAll(reviews, "_", " "), "approved", "changes requested", "review required")
 	}
 	return line.Own("no reviews")
 }

@@ -40,7 +40,7 @@ func Lines(c projectcontext.Content, now time.Time) []foreign.Line {
 func bodyOf(c projectcontext.Content, now time.Time, scale int) body {
 	switch c := c.(type) {
 	case projectcontext.Project:
-		out := body{head: linesOf(projectFacts(c, now))}
+		out := body{head: linesOf(projectFacts(c))}
 		if repo := c.Repository; repo != nil {
 			if len(repo.Worktrees) > 0 {
 				out.head = append(out.head, worktrees(repo.Worktrees, maxWorktrees*scale))
@@ -85,7 +85,7 @@ func linesOf(facts []Fact) []foreign.Line {
 
 // projectFacts returns where the project is and what is checked out, without the other
 // worktrees.
-func projectFacts(p projectcontext.Project, now time.Time) []Fact {
+func projectFacts(p projectcontext.Project) []Fact {
 	facts := []Fact{{Key: "root", Line: foreign.Own("Root: ").Name(p.Root)}}
 	repo := p.Repository
 	if p.Unnamed {
@@ -124,8 +124,8 @@ func projectFacts(p projectcontext.Project, now time.Time) []Fact {
 	if repo.Operation != nil {
 		facts = append(facts, Fact{Key: "operation", Line: foreign.Own("In progress: ").Name(repo.Operation.String())})
 	}
-	if repo.Conflicts != nil && len(repo.Conflicts.With) > 0 {
-		facts = append(facts, Fact{Key: "conflicts", Line: conflicting(*repo.Conflicts, now), Earlier: repo.Conflicts.Earlier})
+	if c := repo.Conflicts; c != nil {
+		facts = append(facts, Fact{Key: "conflicts", Line: conflicting(*c), Unknown: len(c.With) == 0, Partial: c.Left != ""})
 	}
 	if repo.Note != "" {
 		facts = append(facts, Fact{Key: "note", Line: note(repo.Note)})
@@ -217,8 +217,12 @@ func items(w projectcontext.WorkItems) body {
 	for _, it := range w.ThisBranch {
 		out.head = append(out.head, foreign.Own("this branch: ").Add(heldLine(w, it)))
 	}
+	ready := make(map[item.ID]bool, len(w.Ready))
+	for _, it := range w.Ready {
+		ready[it.ID] = true
+	}
 	for _, it := range w.InProgress {
-		if !slices.Contains(w.ThisBranch, it) { // the others have a line already
+		if !slices.Contains(w.ThisBranch, it) && !ready[it.ID] { // the others have a line
 			out.lines = append(out.lines, heldLine(w, it))
 		}
 	}
@@ -244,7 +248,7 @@ func storeWarnings(w projectcontext.WorkItems) []foreign.Line {
 }
 
 func itemCounts(w projectcontext.WorkItems) foreign.Line {
-	return foreign.Line{}.Int(len(w.InProgress)).Own(" in progress, ").Int(w.Open).Own(" not begun (").Int(len(w.Ready)).Own(" ready)")
+	return foreign.Line{}.Int(len(w.InProgress)).Own(" in progress, ").Int(w.Open).Own(" not begun; ").Int(len(w.Ready)).Own(" ready")
 }
 
 // heldLine returns the line of an item with its holder, if it has one.
@@ -498,7 +502,10 @@ func enumerate(names []string, separator foreign.Line, room int) foreign.Line {
 const maxConflicting = 3
 
 // conflicting warns of the branches that the worktree conflicts with.
-func conflicting(c projectcontext.Conflicts, now time.Time) foreign.Line {
+func conflicting(c projectcontext.Conflicts) foreign.Line {
+	if len(c.With) == 0 {
+		return foreign.Own("Conflicts are not known: ").Prose(c.Left).Own("; get_conflicts looks for them")
+	}
 	line := foreign.Own("Conflicts with ")
 	for i, with := range c.With {
 		if i == maxConflicting {
@@ -514,8 +521,8 @@ func conflicting(c projectcontext.Conflicts, now time.Time) foreign.Line {
 		}
 		line = line.Own(")")
 	}
-	if now.Sub(c.AsOf) > time.Minute {
-		line = line.Own(", found ").Word(fact.Age(c.AsOf, now))
+	if c.Left != "" {
+		line = line.Own(" (").Prose(c.Left).Own(")")
 	}
 	return line.Own("; get_conflicts lists all files")
 }

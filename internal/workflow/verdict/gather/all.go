@@ -13,6 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
+	"github.com/copse-dev/copse/internal/workflow/verdict/relation"
 )
 
 // Selection selects stacks of a repository.
@@ -150,7 +151,7 @@ func joinByTrunk(shown []shape) (byTrunk map[string]*shape, trunks []string) {
 	for _, g := range shown {
 		same := byTrunk[g.trunk]
 		if same == nil {
-			same = &shape{trunk: g.trunk}
+			same = &shape{trunk: g.trunk, searches: searchesOfAll}
 			byTrunk[g.trunk] = same
 			trunks = append(trunks, g.trunk)
 		}
@@ -161,15 +162,15 @@ func joinByTrunk(shown []shape) (byTrunk map[string]*shape, trunks []string) {
 
 // look fills in the facts of branches with the same trunk, and returns GitHub's answer.
 func (v *Verdicts) look(ctx context.Context, repo *git.Repo, s shape, asking Asking, notes *notes) (found verdict.GitHub, changed bool, err error) {
-	t, err := readTips(ctx, repo, s)
+	t, err := relation.Read(ctx, repo, s.trunk, s.branches)
 	if err != nil {
 		return verdict.GitHub{}, false, err
 	}
 	var g errgroup.Group
-	g.Go(func() error { return v.compare(ctx, repo, s, t) })
+	g.Go(func() error { return v.known.Compare(ctx, repo, t, s.searches) })
 	g.Go(func() error { return v.hold(ctx, repo, s) })
 	g.Go(func() error {
-		v.link(ctx, s, asking, notes)
+		v.link(ctx, repo, s, asking, notes)
 		return nil
 	})
 	var pulls []fact.Fact[pullrequest.Status]
@@ -185,14 +186,18 @@ func (v *Verdicts) look(ctx context.Context, repo *git.Repo, s shape, asking Ask
 
 // worse returns the state of two sets of branches together.
 func worse(a, b verdict.GitHub) verdict.GitHub {
-	rank := map[string]int{"": -1, string(fact.StateKnown): 0, verdict.PullUnknown: 1, verdict.PullFailed: 2}
-	if rank[b.State] > rank[a.State] {
+	if rank(b.State) > rank(a.State) {
 		a, b = b, a
 	}
 	if !b.AsOf.IsZero() && (a.AsOf.IsZero() || b.AsOf.Before(a.AsOf)) {
 		a.AsOf, a.Age = b.AsOf, b.Age
 	}
 	return a
+}
+
+// rank orders the states of GitHub's answers, the worst last.
+func rank(state string) int {
+	return slices.Index([]string{"", string(fact.StateKnown), verdict.PullAbsent, verdict.PullUnknown, verdict.PullFailed}, state)
 }
 
 // group returns all stacks, without their branches, in the order of an overview.

@@ -11,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/remote"
+	"github.com/copse-dev/copse/internal/workflow/verdict/relation"
 )
 
 // recent is the maximum age of GitHub's last answers for Recent.
@@ -19,16 +20,16 @@ const recent = time.Minute
 // ask requests the pull requests of all branches at once, and the open ones. It reports whether the
 // latter have changed. Processes send requests one after the other, and one that had to wait uses
 // the answer of the previous one.
-func (v *Verdicts) ask(ctx context.Context, repo *git.Repo, s shape, t tips, asking Asking) (found []fact.Fact[pullrequest.Status], changed bool) {
+func (v *Verdicts) ask(ctx context.Context, repo *git.Repo, s shape, t relation.Tips, asking Asking) (found []fact.Fact[pullrequest.Status], changed bool) {
 	if v.o.Pulls == nil {
 		return unasked(len(s.branches), "the github toolset is switched off"), false
 	}
 	heads := make([]pullrequest.Head, len(s.branches))
 	for i := range s.branches {
 		b := &s.branches[i]
-		heads[i] = pullrequest.Head{Branch: b.Branch, Number: b.PullRequest.Number, Commit: t.of(b.Branch)}
-		if at := t.published[b.Branch]; at != "" {
-			heads[i].Branch = shortOf(at)
+		heads[i] = pullrequest.Head{Branch: b.Branch, Number: b.PullRequest.Number, Commit: t.Commit(b.Branch)}
+		if name, _, ok := t.Published(b.Branch); ok {
+			heads[i].Branch = name
 		}
 	}
 	var kept []fact.Fact[pullrequest.Status]

@@ -118,3 +118,51 @@ func TestForkKeepsMergedCommits(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A parent whose commits were joined by a reset that keeps the files has replaced them.
+func TestForkSquashed(t *testing.T) {
+	t.Parallel()
+	for name, more := range map[string]func(fork){
+		"at once":     func(fork) {},
+		"with more":   func(f fork) { f.commit("a", "a\n", "a3") },
+		"and amended": func(f fork) { f.commit("f", "1\nzwei\n3\n", "joined-again", "--amend") },
+		"in the parent": func(f fork) {
+			f.g.Run(f.dir, "switch", "-q", "main")
+			f.commit("m", "m\n", "m")
+			f.g.Run(f.dir, "rebase", "-q", "main", "a")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFork(t)
+			f.commit("f", "1\nzwo\n3\n", "a2")
+			f.g.Run(f.dir, "switch", "-q", "-c", "b")
+			f.commit("b", "b\n", "b1")
+			f.g.Run(f.dir, "switch", "-q", "a")
+			f.g.Run(f.dir, "reset", "-q", "--soft", "main")
+			f.g.Run(f.dir, "commit", "-q", "-m", "joined")
+			more(f)
+			b, next := f.b()
+			if *b.Ahead != 1 || b.NeedsRestack == nil || !strings.HasPrefix(next, "git rebase --onto a ") {
+				t.Fatalf("%d ahead, next %q", *b.Ahead, next)
+			}
+			if got := f.restack(next); got[len(got)-1] != "b1" || slices.Contains(got, "a1") || slices.Contains(got, "a2") {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// A commit that was moved to its own branch stays one of that branch, even if the parent gets another
+// commit to the same file.
+func TestForkKeepsMovedChanges(t *testing.T) {
+	t.Parallel()
+	f := newFork(t)
+	f.commit("f", "1\ntwo\nthree\n", "b1")
+	f.g.Run(f.dir, "branch", "b")
+	f.g.Run(f.dir, "reset", "-q", "--hard", "HEAD~1")
+	f.commit("f", "one\ntwo\n3\n", "a2")
+	if b, next := f.b(); *b.Ahead != 1 || next != "git rebase a b" {
+		t.Errorf("%d ahead; next %q", *b.Ahead, next)
+	}
+}

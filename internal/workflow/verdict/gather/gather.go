@@ -1,10 +1,12 @@
 package gather
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -12,11 +14,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/session"
+	"github.com/copse-dev/copse/internal/workflow/conflicts"
+	"github.com/copse-dev/copse/internal/workflow/conflicts/collision"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
+	"github.com/copse-dev/copse/internal/workflow/verdict/relation"
 )
 
 // Stack returns the verdict on the stack of a branch, of the current one if start is "".
@@ -43,16 +49,16 @@ func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, 
 	}
 	current := view.Current(ctx)
 	s.mark(current)
-	t, err := readTips(ctx, repo, s)
+	t, err := relation.Read(ctx, repo, s.trunk, s.branches)
 	if err != nil {
 		return verdict.Status{}, false, session.Explain(err)
 	}
 	var notes notes
 	var g errgroup.Group
-	g.Go(func() error { return v.compare(ctx, repo, s, t) })
+	g.Go(func() error { return v.known.Compare(ctx, repo, t, s.searches) })
 	g.Go(func() error { return v.hold(ctx, repo, s) })
 	g.Go(func() error {
-		v.link(ctx, s, asking, &notes)
+		v.link(ctx, repo, s, asking, &notes)
 		return nil
 	})
 	var lag string
@@ -65,10 +71,15 @@ func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, 
 		pulls, changed = v.ask(ctx, repo, s, t, asking)
 		return nil
 	})
+	out = verdict.Status{Trunk: s.trunk, Branches: s.branches}
+	names, named := s.names(t), cmp.Or(start, current)
+	g.Go(func() error {
+		out.Conflicts, out.ConflictsUnknown = v.conflicts(ctx, names, named)
+		return nil
+	})
 	if err := g.Wait(); err != nil {
 		return verdict.Status{}, false, session.Explain(err)
 	}
-	out = verdict.Status{Trunk: s.trunk, Branches: s.branches}
 	if out.Branches == nil {
 		out.Branches = []verdict.Branch{} // null is not a list
 	}
@@ -79,7 +90,10 @@ func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, 
 		notes.add(note)
 	}
 	out.Notes = notes.list
-	out.Conflicts = v.conflicts(ctx, s)
+	for i := range out.Branches {
+		b := &out.Branches[i]
+		b.TrunkConflict = conflictOf(out.Conflicts, b.Branch, s.trunk)
+	}
 	out.Conclude()
 	if out.Total = len(s.branches) + s.left; s.left > 0 {
 		out.Showing = fmt.Sprintf("%d of %d branches; for others pass one of them as branch", len(s.branches), out.Total)
@@ -87,26 +101,66 @@ func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, 
 	return out, changed, nil
 }
 
-// remembered is how long the results of the radar are shown.
-const remembered = 5 * time.Minute
+// radarWait is how long a verdict waits for conflicts that are not known: enough for the worktrees of
+// a large repository.
+const radarWait = 2 * time.Second
 
-// conflicts returns the conflicts of the branches of a stack.
-func (v *Verdicts) conflicts(ctx context.Context, s shape) []verdict.Conflict {
-	if v.o.Radar == nil {
-		return nil
+// conflicts returns the conflicts of branches, and what is not compared. That of the lowest branch with
+// the trunk comes first, then those of the named branch, which may inherit them,
+// then others.
+func (v *Verdicts) conflicts(ctx context.Context, branches []string, named string) (list []verdict.Conflict, left string) {
+	if v.o.Radar == nil || len(branches) == 0 {
+		return nil, ""
 	}
-	all, at := v.o.Radar.Last(ctx)
-	if v.o.Now().Sub(at) > remembered {
-		return nil
+	found, left := v.o.Radar.Soon(ctx, conflicts.Request{Branches: branches}, radarWait)
+	rank := func(c collision.Conflict) int {
+		_, own := c.With(named)
+		switch {
+		case c.Branches[1] == found.Trunk && c.Branches[0] == branches[0]:
+			return 0
+		case slices.Contains(c.Branches, named):
+			return 1
+		case own:
+			return 2
+		}
+		return 3
 	}
-	var found []verdict.Conflict
-	for _, c := range all {
-		in := slices.ContainsFunc(s.branches, func(b verdict.Branch) bool { return slices.Contains(c.Branches, b.Branch) })
-		if in && len(c.Branches) == 2 {
-			found = append(found, verdict.Conflict{Branches: [2]string(c.Branches), Files: slices.Clone(c.Files), MoreFiles: c.MoreFiles})
+	slices.SortStableFunc(found.Conflicts, func(a, b collision.Conflict) int { return cmp.Compare(rank(a), rank(b)) })
+	for _, c := range found.Conflicts {
+		c = c.Brief()
+		one := verdict.Conflict{Branches: [2]string(c.Branches), Files: c.Files, MoreFiles: c.MoreFiles}
+		for name, above := range c.Above {
+			if one.Above == nil {
+				one.Above = make(map[string]int)
+			}
+			one.Above[name] = len(above)
+		}
+		list = append(list, one)
+	}
+	return list, left
+}
+
+// names returns the branches of a stack that have a commit.
+func (s shape) names(t relation.Tips) []string {
+	var names []string
+	for i := range s.branches {
+		if name := s.branches[i].Branch; t.Commit(name) != "" {
+			names = append(names, name)
 		}
 	}
-	return found
+	return names
+}
+
+// conflictOf returns the conflict of a branch with the trunk, or with its remote branch; nil for none.
+func conflictOf(all []verdict.Conflict, branch, trunk string) *verdict.Conflict {
+	for i, c := range all {
+		for n, name := range c.Branches {
+			if other := c.Branches[1-n]; name == branch && (other == trunk || other == "origin/"+trunk) {
+				return &all[i]
+			}
+		}
+	}
+	return nil
 }
 
 // notes are further notes for a reader, each once.
@@ -124,7 +178,7 @@ func (n *notes) add(text string) {
 }
 
 // link fills in the work items and issues of each branch.
-func (v *Verdicts) link(ctx context.Context, s shape, asking Asking, notes *notes) {
+func (v *Verdicts) link(ctx context.Context, repo *git.Repo, s shape, asking Asking, notes *notes) {
 	asked := ctx
 	if asking != Fresh {
 		asked = remote.WithCachedOnly(ctx)
@@ -141,14 +195,14 @@ func (v *Verdicts) link(ctx context.Context, s shape, asking Asking, notes *note
 			}
 		})
 	}
-	if err := v.items(ctx, s); err != nil {
+	if err := v.items(ctx, repo, s); err != nil {
 		notes.add("the work items could not be read: " + err.Error())
 	}
 	wait.Wait()
 }
 
 // items fills in the work items that are linked to branches.
-func (v *Verdicts) items(ctx context.Context, s shape) error {
+func (v *Verdicts) items(ctx context.Context, repo *git.Repo, s shape) error {
 	if v.o.Items == nil {
 		return nil
 	}
@@ -174,6 +228,9 @@ func (v *Verdicts) items(ctx context.Context, s shape) error {
 		}
 		if it, err := all.Find(id); err == nil {
 			b.Items = append(b.Items, verdict.Item{ID: id, Status: it.Status})
+			if held, ok := all.Claim(id); ok && held.Holder.Worktree != "" && filepath.Clean(held.Holder.Worktree) != repo.Root() {
+				b.Claimed = true
+			}
 		}
 	}
 	return nil
@@ -196,10 +253,13 @@ func (v *Verdicts) take(branches []verdict.Branch, pulls []fact.Fact[pullrequest
 		case fact.StateNone:
 		default:
 			pr.State, pr.Number = verdict.PullFailed, branches[i].PullRequest.Number
-			if f.Unasked {
+			switch {
+			case f.Absent && pr.Number == 0: // with a number, there is a repository somewhere
+				pr.State = verdict.PullAbsent
+			case f.Unasked:
 				pr.State = verdict.PullUnknown
 			}
-			if all.State != verdict.PullFailed {
+			if rank(pr.State) > rank(all.State) {
 				all.State = pr.State
 			}
 		}

@@ -8,16 +8,15 @@ package gather
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/copse-dev/copse/internal/fact"
-	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/turn"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
 	"github.com/copse-dev/copse/internal/workflow/stack"
+	"github.com/copse-dev/copse/internal/workflow/verdict/relation"
 )
 
 // Options are the sources of the facts.
@@ -58,10 +57,10 @@ type Opened interface {
 // Radar finds conflicts between branches in flight, and uncommitted changes.
 type Radar interface {
 	Report(ctx context.Context, q conflicts.Request) (conflicts.Report, error)
-	// Last returns the conflicts of the last report, and its time.
-	Last(ctx context.Context) ([]conflicts.Conflict, time.Time)
-	// Uncommitted returns the number of uncommitted changes of worktrees, by root, where it is known.
-	Uncommitted(ctx context.Context, roots []string) (map[string]int, error)
+	// Soon returns what is known or can be found within wait, and a text about the rest, "" if there is none.
+	Soon(ctx context.Context, q conflicts.Request, wait time.Duration) (found conflicts.Report, left string)
+	// Uncommitted returns the uncommitted changes of worktrees, by root, where they are known.
+	Uncommitted(ctx context.Context, roots []string) (map[string]conflicts.Changes, error)
 }
 
 // Items are the work items of the repository.
@@ -72,15 +71,13 @@ type Items interface {
 
 // Verdicts judges the stacks of one repository. It is safe for concurrent use.
 type Verdicts struct {
-	o Options
-
-	mu   sync.Mutex
-	gaps map[history.Pair]history.Gap // commits never change
+	o     Options
+	known *relation.Known // how the commits of the branches relate
 }
 
 // New returns the verdicts. It reads nothing yet.
 func New(o Options) *Verdicts {
-	return &Verdicts{o: o, gaps: map[history.Pair]history.Gap{}}
+	return &Verdicts{o: o, known: relation.New()}
 }
 
 // Asking defines when to query GitHub.

@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/copse-dev/copse/internal/branch"
 	"github.com/copse-dev/copse/internal/branch/lineage"
 	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
@@ -17,11 +17,17 @@ import (
 // MaxBranches is the maximum number of examined branches of a stack.
 const MaxBranches = 50
 
+// searchesOfStack and searchesOfAll are how many branches of a stack, and of an overview, are compared
+// with the trunk by their changes, which starts git several times. An overview that is read again
+// continues with the others.
+const searchesOfStack, searchesOfAll = MaxBranches, 10
+
 // shape contains the branches of a stack, and their structure.
 type shape struct {
 	branches []verdict.Branch
 	trunk    string
 	left     int // branches that are left out
+	searches int // the maximum number of branches whose changes are searched for in the trunk
 	notes    []string
 }
 
@@ -76,14 +82,14 @@ func (v *Verdicts) shape(ctx context.Context, view *session.View, start string) 
 func stackNotFound(err *branch.NotFoundError) error {
 	do := "Pass one of git's branches."
 	if len(err.Nearest) > 0 {
-		do = "The nearest names are: " + strings.Join(err.Nearest, ", ") + "."
+		do = "The nearest names are: " + foreign.Mention(err.Nearest...) + "."
 	}
 	return failure.New(failure.NotFound, fmt.Sprintf("Branch '%s' not found", err.Branch), do)
 }
 
 // shapeOf returns the shape of the stack of a branch.
 func shapeOf(w *lineage.Walker, start string, above map[string][]string) shape {
-	var out shape
+	out := shape{searches: searchesOfStack}
 	var names []string
 	out.trunk, names = w.Stack(start, above)
 	if len(names) > MaxBranches {

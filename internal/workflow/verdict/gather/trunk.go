@@ -10,6 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
+	"github.com/copse-dev/copse/internal/workflow/verdict/relation"
 )
 
 // Trunk describes a trunk, as far as it is known without a service.
@@ -23,12 +24,12 @@ type Trunk struct {
 // trunk describes the trunk of this name.
 func (v *Verdicts) trunk(ctx context.Context, repo *git.Repo, name, current string) (Trunk, error) {
 	only := shape{branches: []verdict.Branch{{Branch: name, Current: name == current}}}
-	t, err := readTips(ctx, repo, only)
+	t, err := relation.Read(ctx, repo, only.trunk, only.branches)
 	if err != nil {
 		return Trunk{}, err
 	}
 	var g errgroup.Group
-	g.Go(func() error { return v.compare(ctx, repo, only, t) })
+	g.Go(func() error { return v.known.Compare(ctx, repo, t, only.searches) })
 	g.Go(func() error { return v.hold(ctx, repo, only) })
 	if err := g.Wait(); err != nil {
 		return Trunk{}, err
@@ -42,18 +43,18 @@ func (v *Verdicts) lag(ctx context.Context, repo *git.Repo, name string) (string
 	if name == "" {
 		return "", nil
 	}
-	only := shape{branches: []verdict.Branch{{Branch: name}}}
-	t, err := readTips(ctx, repo, only)
+	only := []verdict.Branch{{Branch: name}}
+	t, err := relation.Read(ctx, repo, "", only)
 	if err != nil {
 		return "", err
 	}
-	if at := t.published[name]; at == "" || t.commits[at] == t.of(name) {
+	if _, commit, ok := t.Published(name); !ok || commit == t.Commit(name) {
 		return "", nil
 	}
-	if err := v.compare(ctx, repo, only, t); err != nil {
+	if err := v.known.Compare(ctx, repo, t, 0); err != nil {
 		return "", err
 	}
-	switch b := only.branches[0]; b.Unpulled {
+	switch b := only[0]; b.Unpulled {
 	case 0:
 		return "", nil
 	default:

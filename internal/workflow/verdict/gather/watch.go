@@ -77,16 +77,22 @@ func poll(ctx context.Context, look func() (ok bool)) {
 type watcher struct {
 	changed func(verdict.Status)
 
-	mu   sync.Mutex
-	last string
+	mu        sync.Mutex
+	last      string
+	conflicts []verdict.Conflict
 }
 
 // report calls changed if the status differs from the previous one. It does not report the first
 // one.
 func (w *watcher) report(s verdict.Status) {
-	print := fingerprint(s)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	known := s
+	if s.ConflictsUnknown != "" { // which is not a change
+		known.Conflicts, known.ConflictsUnknown = w.conflicts, ""
+	}
+	print := fingerprint(known)
+	w.conflicts = known.Conflicts
 	first := w.last == ""
 	if print == w.last {
 		return

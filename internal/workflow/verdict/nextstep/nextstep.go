@@ -44,6 +44,10 @@ const (
 	Look
 	// Merge merges the pull request.
 	Merge
+	// Lift moves a branch from its merged parent, with the commit Base, to Parent.
+	Lift
+	// Delete deletes a merged branch.
+	Delete
 	// Track adds a branch to the records of a stack tool.
 	Track
 )
@@ -59,15 +63,21 @@ type Branch struct {
 	Remote string
 	// Diverged means that the remote branch has commits that the branch lacks.
 	Diverged bool
+	// Current means that it is checked out in the current worktree.
+	Current bool
 	// Number is that of its pull request.
 	Number int
 	// Operation is the git command that stopped halfway, and Elsewhere the path of the worktree of
 	// the branch, if that is not the current one.
 	Operation, Elsewhere string
+	// Tracked and Conflicted count the changed files that git tracks, and those that it could not
+	// merge, in the worktree where git would rebase the branch. InConflict is one of the latter.
+	Tracked, Conflicted int
+	InConflict          string
 }
 
-// template is a command, with placeholders {branch}, {parent}, {base}, {remote}, {number}, and
-// {operation}.
+// template is a command, with placeholders {branch}, {parent}, {base}, {remote}, {number},
+// {operation}, and {trunk}.
 type template = string
 
 // templates are the commands of a tool by their action. An array is data of the executable; a map
@@ -82,13 +92,13 @@ func commands(tool string) templates {
 			Resume: "gs {operation} continue", Restack: "gs upstack restack --branch {branch}", Tidy: "gs repo sync",
 			Submit: "gs branch submit --branch {branch}", Propose: "gs branch submit --branch {branch}", Push: "gs branch submit --branch {branch}",
 			Work: "gs branch checkout {branch}", Publish: "gs branch submit --branch {branch} --no-draft",
-			Track: "gs branch track --base {parent} {branch}",
+			Lift: "gs upstack onto {parent} --branch {branch}", Track: "gs branch track --base {parent} {branch}",
 		}
 	case "graphite":
 		return templates{
 			Resume: "gt continue", Restack: "gt restack --branch {branch}", Tidy: "gt sync", Submit: "gt submit --branch {branch}",
 			Propose: "gt submit --branch {branch}", Push: "gt submit --branch {branch}", Work: "gt checkout {branch}", Merge: "gt merge",
-			Track: "gt track --parent {parent} {branch}",
+			Lift: "gt move --source {branch} --onto {parent}", Track: "gt track --parent {parent} {branch}",
 		}
 	case "git-town":
 		return templates{
@@ -124,7 +134,11 @@ var plain = templates{ //nolint:gochecknoglobals // a constant
 	Submit: pushNew, Propose: "gh pr create --head {branch} --base {parent}", Push: pushNew,
 	Work: "git switch {branch}", Answer: "gh pr view {number} --comments", Publish: "gh pr ready {number}", Reopen: "gh pr reopen {number}",
 	Watch: "gh pr checks {number} --watch", Look: "gh pr view {number} --web", Merge: "gh pr merge {number}",
+	Lift: "git rebase --onto {parent} {base} {branch}", Delete: "git branch -D {branch}",
 }
+
+// Knows reports whether a tool has a command of its own for an action.
+func Knows(tool string, a Action) bool { return commands(tool)[a] != "" }
 
 // shown reports whether a command can contain the value of a placeholder. One with hidden characters
 // would differ from its appearance. Git and other programs would take a name for an option, for a
@@ -138,13 +152,31 @@ func shown(value, name string) bool {
 // about the one that is checked out.
 func thereOnly(a Action, text template) bool {
 	switch a {
-	case Resume, Restack:
+	case Resume, Restack, Lift:
 		return true
 	case Submit, Propose, Push, Merge:
 		return !strings.Contains(text, "{branch}") && !strings.Contains(text, "{number}")
 	default:
 		return false
 	}
+}
+
+// First returns what a person has to do before the command of an action, which would fail otherwise; "" if
+// that is nothing.
+func First(a Action, b Branch) string {
+	switch {
+	case a == Resume && b.Conflicted > 0 && b.Operation != "bisect":
+		what := cleantext.Count(b.Conflicted, "file")
+		if shown(b.InConflict, "path") {
+			if what = cleantext.Word(b.InConflict); b.Conflicted > 1 {
+				what += " and " + cleantext.Count(b.Conflicted-1, "more file")
+			}
+		}
+		return "resolve the conflicts in " + what
+	case (a == Restack || a == Lift) && b.Tracked+b.Conflicted > 0:
+		return "commit or stash " + cleantext.Count(b.Tracked+b.Conflicted, "changed file")
+	}
+	return ""
 }
 
 // Command returns the command of an action, "" if there is none that can be shown.
@@ -160,6 +192,12 @@ func Command(a Action, b Branch) string {
 		text = plain[Resume] // operations that no stack tool began
 	case a == Restack && text == plain[Restack] && b.Base != "":
 		text = "git rebase --onto {parent} {base} {branch}"
+	case a == Lift && text == plain[Lift] && b.Base == "":
+		text = plain[Restack]
+	case a == Delete && b.Current:
+		text = "git switch {trunk} && " + text
+	case a == Delete && b.Elsewhere != "":
+		text = "copse worktrees" // it says whether the worktree can be removed
 	case text == pushNew && b.Diverged:
 		text = pushRewrite
 	case text == pushNew && b.Remote != "":
@@ -179,7 +217,7 @@ func Command(a Action, b Branch) string {
 	var pairs []string
 	for name, value := range map[string]string{
 		"branch": b.Name, "parent": cmp.Or(b.Parent, b.Trunk), "base": b.Base, "remote": cmp.Or(b.Remote, "origin"),
-		"number": number, "operation": b.Operation, "path": b.Elsewhere,
+		"number": number, "trunk": b.Trunk, "operation": b.Operation, "path": b.Elsewhere,
 	} {
 		placeholder := "{" + name + "}"
 		if strings.Contains(text, placeholder) && !shown(value, name) {

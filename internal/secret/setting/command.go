@@ -1,0 +1,139 @@
+package setting
+
+import (
+	"strings"
+
+	"github.com/copse-dev/copse/internal/lazyregexp"
+)
+
+const (
+	// names matches the end of the name of a secret.
+	names = `(?:token|pass|passw(?:or)?d|pass[-_]?phrase|secret|(?:api|access|auth|secret)[-_]?key)(?:[-_]?value)?`
+	// maxInside limits how often a word of a command is read as another command.
+	maxInside = 4
+	// maxFlags is how many words after sshpass are read as its arguments.
+	maxFlags = 32
+)
+
+var (
+	// option matches an option whose value is a secret and the next word: "--token".
+	option = lazyregexp.New(`(?i)^--?(?:[\w-]+[-_])?(?:` + names + `|pw)$`)
+	// assigned matches a variable, an option, or a parameter that is a secret: "PASSWORD=x". Where it does not
+	// begin a word, its value ends like one.
+	assigned = lazyregexp.New(`(?i)(?:^-*[\w-]*` + names + `=(.+)|[\w-]*` + names + `=("[^"]*"|'[^']*'|[^\s"';&|()<>]+))`)
+	// placeholder matches what a command fills in: "%s" or "%TOKEN%".
+	placeholder = lazyregexp.New(`^%(?:[a-z]\b|\w+%)`)
+)
+
+// inCommand calls add with the passwords in a command of a shell: as a variable or a parameter ("PASSWORD=x"), as the
+// value of an option whose name is that of a secret ("--token x"), and as the one that sshpass types in ("sshpass -p
+// x"). What the command takes from elsewhere, as in "--token $TOKEN", is none, and neither is a program that asks.
+func inCommand(command string, inside int, add func(login, secret string)) {
+	if !strings.ContainsAny(command, " \t\n=") {
+		return // it has no password, and there can be thousands of settings
+	}
+	all := words(command)
+	for i, w := range all {
+		switch {
+		case strings.HasSuffix(strings.TrimSuffix(strings.ToLower(w.text), ".exe"), "sshpass"):
+			typed(all[i+1:min(len(all), i+1+maxFlags)], add)
+		case i+1 < len(all) && strings.HasPrefix(w.text, "-") && option.Get().MatchString(w.text):
+			if value := all[i+1]; !strings.HasPrefix(value.text, "-") && !value.elsewhere(value.text) {
+				add("", value.text)
+			}
+		}
+		var found [][]string
+		if strings.Contains(w.text, "=") {
+			found = assigned.Get().FindAllStringSubmatch(w.text, -1)
+		}
+		for _, f := range found {
+			name, _, _ := strings.Cut(f[0], "=")
+			value := f[1] + f[2]
+			for _, end := range []string{"\n", `\n`, `\r`} {
+				value, _, _ = strings.Cut(value, end)
+			}
+			if value = strings.Trim(value, `"'`); !strings.HasSuffix(strings.ToLower(name), "askpass") && !w.elsewhere(value) {
+				add("", value)
+			}
+		}
+		whole := len(found) > 0 && found[0][1] != ""
+		if !whole && inside < maxInside && strings.ContainsAny(w.text, " \t\n") {
+			inCommand(w.text, inside+1, add)
+		}
+	}
+}
+
+// typed calls add with the password in the arguments of sshpass.
+func typed(arguments []word, add func(login, secret string)) {
+	for i := 0; i < len(arguments); i++ {
+		flags, ok := strings.CutPrefix(arguments[i].text, "-")
+		if !ok {
+			return
+		}
+		at := strings.IndexAny(flags, "fdpP") // flags with a value
+		if at < 0 {
+			continue
+		}
+		w, value := arguments[i], flags[at+1:]
+		if value == "" && i+1 < len(arguments) {
+			i++
+			w, value = arguments[i], arguments[i].text
+		}
+		if flags[at] == 'p' && value != "" && !w.expands(value) {
+			add("", value)
+		}
+	}
+}
+
+// word is a word of a command, without its quotation marks; "" stands for what ends a command.
+type word struct {
+	text    string
+	literal bool // the shell replaces nothing in it
+}
+
+// expands reports whether the shell replaces the beginning of a part of the word.
+func (w word) expands(part string) bool { return !w.literal && strings.IndexAny(part, "$`") == 0 }
+
+// elsewhere reports whether a part of the word comes from elsewhere, or is empty.
+func (w word) elsewhere(part string) bool {
+	return part == "" || w.expands(part) || part[0] == '%' && placeholder.Get().MatchString(part)
+}
+
+// words returns the words of a command as a shell splits it. A quotation that does not end is one to the end.
+func words(command string) []word {
+	var all []word
+	var text strings.Builder
+	begun, literal := false, true
+	end := func() {
+		if begun {
+			all = append(all, word{text.String(), literal})
+		}
+		text.Reset()
+		begun, literal = false, true
+	}
+	quote := byte(0)
+	for i := 0; i < len(command); i++ {
+		switch c := command[i]; {
+		case c == quote:
+			quote = 0
+		case quote == 0 && (c == '"' || c == '\''):
+			quote, begun = c, true
+		case c == '\\' && quote != '\'' && i+1 < len(command) && (quote == 0 || strings.IndexByte("\\\"$`\n", command[i+1]) >= 0):
+			if i++; command[i] != '\n' {
+				text.WriteByte(command[i])
+				begun = true
+			}
+		case quote == 0 && (c == ' ' || c == '\t'):
+			end()
+		case quote == 0 && strings.IndexByte("\n\r;&|()<>", c) >= 0:
+			end()
+			all = append(all, word{})
+		default:
+			literal = literal && (quote == '\'' || c != '$' && c != '`')
+			text.WriteByte(c)
+			begun = true
+		}
+	}
+	end()
+	return all
+}
