@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/render"
 	"github.com/copse-dev/copse/internal/command/runner"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/wiring/full"
 )
@@ -198,7 +199,8 @@ copse copies a template unchanged. Some clients run parts of it as shell command
 !{command} in Gemini CLI: read the templates of others before you export them.
 
 copse keeps a file or section that you edited, and removes the files of deleted prompts. --check
-reports what is out of date, and its exit code is 1 if something is.`,
+reports what is out of date, and its exit code is 1 if something is. A prompt that a file of the
+client cannot hold is refused; the other prompts are written, and the exit code is 1.`,
 		Example: `  copse prompt export --client claude-code
   copse prompt export --client skills
   copse prompt export --client agents-md
@@ -238,10 +240,16 @@ func (c *cli) runExport(ctx context.Context, o exportOptions) error {
 	} else {
 		for _, f := range plan.Files {
 			err = errors.Join(err, out.Line("%s %s", words(f, o), f.Name))
+			if f.Problem != "" {
+				c.env.Notef("%s is refused: %s", foreign.Mention(f.Name), f.Problem)
+			}
 		}
 	}
 	if err == nil && o.check && plan.Stale() {
 		return errors.New("the files are out of date; run it without --check to update them")
+	}
+	if n := plan.Refused(); err == nil && n > 0 {
+		return fmt.Errorf("%s cannot be exported; the other files are not affected", cleantext.Count(n, "prompt"))
 	}
 	return err
 }
@@ -274,7 +282,7 @@ func words(f export.File, o exportOptions) string {
 		part = " a section of"
 	}
 	switch {
-	case o.check:
+	case o.check, f.State == export.Refused:
 		return string(f.State)
 	case f.State == export.Missing, f.State == export.Stale, f.State == export.Edited && o.force && !o.remove:
 		return "wrote" + part

@@ -50,7 +50,8 @@ const (
 	Missing State = "missing"
 	Stale   State = "stale"
 	Edited  State = "edited"
-	Gone    State = "gone" // of a command that no longer exists
+	Gone    State = "gone"    // of a command that no longer exists
+	Refused State = "refused" // of a command that the client's files cannot hold; File.Problem says why
 )
 
 // File is a file of a plan.
@@ -59,6 +60,8 @@ type File struct {
 	State State  `json:"state"`
 	// Section means that the file is a person's, with a section of copse.
 	Section bool `json:"section,omitempty"`
+	// Problem says why a file is refused.
+	Problem string `json:"problem,omitempty"`
 
 	content string
 	// before is the content of a file with a section; missing means that there is no file.
@@ -73,7 +76,8 @@ type Plan struct {
 }
 
 // New compares the commands with the files below base, which is the workspace or, for a client with
-// user-wide commands, the home directory. The section of AGENTS.md has the advice for assistants, too.
+// user-wide commands, the home directory. A command that cannot be rendered blocks no other: its file
+// is refused. The section of AGENTS.md has the advice for assistants, too.
 func New(ctx context.Context, client Client, base string, commands []Command, advice ...string) (*Plan, error) {
 	if client.section {
 		return agentsPlan(base, section(advice, commands))
@@ -96,16 +100,21 @@ func New(ctx context.Context, client Client, base string, commands []Command, ad
 			continue
 		}
 		wanted[name] = true
+		f := File{Name: name}
 		content, err := client.render(ctx, word, c)
-		if err != nil {
-			return nil, fmt.Errorf("render %s: %w", c.ID, err)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
-		f := File{Name: name, content: content + client.mark(content, c)}
-		if size := len(f.content); size > maxFile {
-			return nil, fmt.Errorf("the prompt %s is too large for %s: its file would have %d bytes; the limit is %d; shorten its template", c.ID, client.Name, size, maxFile)
-		}
-		if f.State, err = state(root, f); err != nil {
-			return nil, err
+		f.content = content + client.mark(content, c)
+		switch size := len(f.content); {
+		case err != nil:
+			f.State, f.Problem = Refused, err.Error()
+		case size > maxFile:
+			f.State, f.Problem = Refused, fmt.Sprintf("the file would have %d bytes; the limit is %d; shorten the template", size, maxFile)
+		default:
+			if f.State, err = state(root, f); err != nil {
+				return nil, err
+			}
 		}
 		p.Files = append(p.Files, f)
 	}
@@ -205,6 +214,17 @@ func (p *Plan) gone(root *os.Root, client Client, wanted map[string]bool) ([]Fil
 // Stale reports whether there is a change to make.
 func (p *Plan) Stale() bool {
 	return slices.ContainsFunc(p.Files, func(f File) bool { return f.State == Missing || f.State == Stale || f.State == Gone })
+}
+
+// Refused returns the number of commands that the client's files cannot hold.
+func (p *Plan) Refused() int {
+	n := 0
+	for _, f := range p.Files {
+		if f.State == Refused {
+			n++
+		}
+	}
+	return n
 }
 
 // Write makes the change; with force, it replaces edited files, too.

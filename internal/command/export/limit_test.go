@@ -2,6 +2,7 @@ package export_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,21 +20,53 @@ func prompt(word string, quotes int) export.Command {
 	}
 }
 
-// A prompt that is too large for a file is an error before the first file is written.
-func TestLargePrompt(t *testing.T) {
+// A prompt that no file can hold keeps its old file, and blocks no other prompt.
+func TestRefusedPrompt(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
 	gemini, err := export.ByName("gemini")
 	if err != nil {
 		t.Fatal(err)
 	}
-	small, large := prompt("a", 1), prompt("b", 600_000)
-	plan, err := export.New(t.Context(), gemini, base, []export.Command{small, large})
-	if err == nil || !strings.Contains(err.Error(), "git write b is too large for gemini: its file would have 1200") || !strings.Contains(err.Error(), "the limit is 1048576") {
-		t.Errorf("a plan: %t, %v", plan != nil, err)
+	at := func(word string) string { return filepath.Join(base, ".gemini", "commands", "git-write-"+word+".toml") }
+	write := func(commands ...export.Command) *export.Plan {
+		t.Helper()
+		plan, err := export.New(t.Context(), gemini, base, commands)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := plan.Write(true); err != nil {
+			t.Fatal(err)
+		}
+		return plan
 	}
-	if names, err := os.ReadDir(base); err != nil || len(names) > 0 {
-		t.Errorf("%v, %v", names, err)
+	if n := write(prompt("b", 1)).Refused(); n != 0 {
+		t.Errorf("%d refused", n)
+	}
+	before, err := os.ReadFile(at("b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := prompt("c", 1)
+	broken.Prompt = func(context.Context, map[string]string) (string, error) { return "", errors.New("a reason") }
+	plan := write(prompt("a", 1), prompt("b", 600_000), broken)
+	if n := plan.Refused(); n != 2 {
+		t.Errorf("%d refused: %v", n, plan.Files)
+	}
+	if f := plan.Files[1]; f.State != export.Refused || !strings.HasPrefix(f.Problem, "the file would have 1200") || !strings.Contains(f.Problem, "the limit is 1048576") {
+		t.Errorf("a large prompt: %s, %s", f.State, f.Problem)
+	}
+	if f := plan.Files[2]; f.State != export.Refused || f.Problem != "a reason" {
+		t.Errorf("a prompt with an error: %s, %s", f.State, f.Problem)
+	}
+	if after, err := os.ReadFile(at("b")); err != nil || string(after) != string(before) {
+		t.Errorf("the old file: %q, %v", after, err)
+	}
+	if _, err := os.Stat(at("a")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(at("c")); err == nil {
+		t.Error("a refused prompt has a file")
 	}
 }
 
