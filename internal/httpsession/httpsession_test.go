@@ -42,6 +42,20 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
+// A session that has ended gets no ID, under which a client could enter it.
+func TestEndedSessionGetsNoID(t *testing.T) {
+	t.Parallel()
+	r := registry(1)
+	s, err := r.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.End()
+	if s.Name("late") || r.Has("late") || r.Enter("late") != nil {
+		t.Error("it has one")
+	}
+}
+
 func TestSessionWithoutIDEndsWithItsRequest(t *testing.T) {
 	t.Parallel()
 	r := registry(1)

@@ -157,3 +157,20 @@ func TestProgressHasNoHalfOfASecret(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// What a handler leaves running ends with its answer, and reports no more progress.
+func TestCallEndsWithItsAnswer(t *testing.T) {
+	t.Parallel()
+	left := make(chan context.Context, 1)
+	set := toolset.Toolset{Name: "toys", Tools: []toolset.Tool{toolset.New(measured{}, toolset.Spec{Name: "leave"}, func(ctx context.Context, _ struct{}) (int, error) {
+		left <- ctx
+		return 1, nil
+	})}}
+	c := start(t, mcpserver.Options{Toolsets: []toolset.Toolset{set}})
+	c.initialize("2025-11-25")
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"leave","_meta":{"progressToken":7}}}`)
+	c.line()
+	if ctx := <-left; ctx.Err() == nil { // canceled before the answer is written, without a race
+		t.Error("the call's context outlives its answer")
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -52,6 +53,22 @@ func TestFlagsDoNotWait(t *testing.T) {
 	}
 	if _, ok := errors.AsType[*regular.NotRegularError](regular.Check(info, 1)); !ok {
 		t.Error("the pipe passes for a regular file")
+	}
+}
+
+// A file that never answers, as on a network, keeps nobody waiting.
+func TestReadAllHasDeadline(t *testing.T) {
+	t.Parallel()
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	defer write.Close()
+	late := time.AfterFunc(20*time.Second, func() { _ = write.Close() }) // or the test would wait, too
+	defer late.Stop()
+	if _, err := regular.ReadAll(read, 1, 10); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("ReadAll error = %v, want a deadline", err)
 	}
 }
 
