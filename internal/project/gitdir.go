@@ -30,7 +30,11 @@ func (p *Project) isGits(ctx context.Context, f *directory, name string) bool {
 			gits = err != nil
 		}
 	}
-	return gits && len(p.tracked(ctx).Below(name)) == 0 && !p.tracked(ctx).Has(name)
+	if !gits {
+		return false
+	}
+	tracked := p.tracked(ctx)
+	return len(tracked.Below(name)) == 0 && !tracked.Has(name)
 }
 
 // inGit reports whether the directory at an absolute path is in a git directory, and in no worktree there.

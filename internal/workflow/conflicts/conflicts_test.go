@@ -410,9 +410,6 @@ func TestLineEnds(t *testing.T) {
 	canary := filepath.Join(w.Home, "canary")
 	w.Run(w.root, "config", "filter.evil.clean", "touch "+canary)
 	w.commit(t, w.root, ".gitattributes", "*.txt text eol=crlf filter=evil\n*.raw -text\n")
-	if err := os.Remove(canary); err != nil { // git ran it
-		t.Fatal(err)
-	}
 	for _, name := range []string{"a.txt", "c.raw"} {
 		w.write(t, w.root, name, "1\n2\n3\n4\n5\n6\n7\n")
 	}
@@ -423,7 +420,7 @@ func TestLineEnds(t *testing.T) {
 		w.write(t, one, name, "begin\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n")
 		w.write(t, two, name, "1\n2\n3\n4\n5\n6\nend\n")
 	}
-	_ = os.Remove(canary)
+	_ = os.Remove(canary) // git ran it if a file is as new as the index
 	var got []string
 	for _, c := range report(t, w.radar(), conflicts.Request{}).Conflicts {
 		got = append(got, strings.Join(c.Branches, " ")+": "+strings.Join(c.Files, " "))
