@@ -19,8 +19,12 @@ type connection struct {
 
 type connectionKey struct{}
 
-// Connected returns the context for the requests of a new connection; see [http.Server.ConnContext].
-func Connected(ctx context.Context, _ net.Conn) context.Context {
+// Connected returns the context for the requests of a new connection; see [http.Server.ConnContext]. It
+// ends with a connection of [Listener].
+func Connected(ctx context.Context, c net.Conn) context.Context {
+	if w, ok := c.(*watched); ok {
+		ctx, w.ended = context.WithCancel(ctx)
+	}
 	return context.WithValue(ctx, connectionKey{}, &connection{})
 }
 

@@ -1,7 +1,7 @@
 // Package httpguard protects a local HTTP server from strangers: web pages in the
 // developer's browser, other users of the machine, and programs that send too many requests.
 //
-// Wrap the handler of a server in [New], and create the server with [Server]. Then,
+// Wrap the handler of a server in [New], create the server with [Server], and let it serve [Listener]s. Then,
 // for every route and method,
 //
 //   - the Host must be a name of this machine's loopback, or an allowed one,
@@ -12,7 +12,8 @@
 //     open. It is compared in constant time;
 //   - bodies, headers, and their duration have limits, and so have the time that a client
 //     takes for each part of an answer, and the number of requests of one client. Requests of strangers do not count against the clients that
-//     are admitted. Whatever other clients send, each session has a share of its own.
+//     are admitted. Whatever other clients send, each session has a share of its own;
+//   - a request ends when its client disconnects, whatever the client has sent before.
 //
 // A refused client gets the reason as a JSON-RPC error without an id, which MCP
 // clients show, and never a hint about the right token.

@@ -59,7 +59,7 @@ func TestSlowBody(t *testing.T) {
 				})
 				server := httpguard.Server(httpguard.New(httpguard.Options{Now: time.Now}, handler))
 				l := &one{make(chan net.Conn), make(chan struct{})}
-				go server.Serve(l)
+				go server.Serve(httpguard.Listener(l))
 				ours, theirs := net.Pipe()
 				l.conn <- theirs
 				begun := time.Now()
@@ -98,7 +98,7 @@ func TestUnreadBody(t *testing.T) {
 				server := httpguard.Server(httpguard.New(httpguard.Options{Token: func() string { return token }, Open: []string{"/open"}, Now: time.Now},
 					http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})))
 				l := &one{make(chan net.Conn), make(chan struct{})}
-				go server.Serve(l)
+				go server.Serve(httpguard.Listener(l))
 				ours, theirs := net.Pipe()
 				l.conn <- theirs
 				begun := time.Now()
@@ -150,7 +150,7 @@ func TestLargeHeader(t *testing.T) {
 func connected(handler http.Handler) (conn net.Conn, end func()) {
 	server := httpguard.Server(httpguard.New(httpguard.Options{Now: time.Now}, handler))
 	l := &one{make(chan net.Conn), make(chan struct{})}
-	go server.Serve(l)
+	go server.Serve(httpguard.Listener(l))
 	ours, theirs := net.Pipe()
 	l.conn <- theirs
 	return ours, func() {
@@ -182,7 +182,7 @@ func TestUnreadAnswer(t *testing.T) {
 				})
 				server := httpguard.Server(httpguard.New(httpguard.Options{Now: time.Now}, handler))
 				l := &one{make(chan net.Conn), make(chan struct{})}
-				go server.Serve(l)
+				go server.Serve(httpguard.Listener(l))
 				ours, theirs := net.Pipe()
 				l.conn <- theirs
 				if _, err := io.WriteString(ours, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {

@@ -57,7 +57,7 @@ func (s *Supervisor) start(w Worktree, move bool, was *served, serve func(contex
 	one.http.ErrorLog = slog.NewLogLogger(s.o.Logger.Handler(), slog.LevelDebug)
 	for _, l := range listeners {
 		one.running.Go(func() {
-			if err := one.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			if err := one.http.Serve(httpguard.Listener(l)); !errors.Is(err, http.ErrServerClosed) {
 				one.fail(err)
 			}
 		})
