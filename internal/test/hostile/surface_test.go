@@ -92,6 +92,7 @@ var commands = []invocation{
 	{program: "copse", args: "prompt-line"},
 	{program: "copse", args: "mcp uninstall --client cursor --scope project"},
 	{program: "copse", args: "item init"},
+	{program: "copse", args: "item init --merge-driver"},
 	{program: "copse", args: "item create Fifth --parent 1"},
 	{program: "copse", args: "item list"},
 	{program: "copse", args: "item ready"},
@@ -115,6 +116,7 @@ var commands = []invocation{
 	{program: "copse", args: "item delete 8 --yes"},
 	{program: "copse", args: "item trash purge 8 --yes"},
 	{program: "copse", args: "item doctor"},
+	{program: "copse", args: "item doctor --repair --add"},
 	{program: "copse", args: "item config get"},
 	{program: "copse", args: "item iteration set next"},
 	{program: "copse", args: "item config set current_iteration next"},
@@ -161,6 +163,8 @@ var sharing = []invocation{
 	{program: "copse", args: "item sync", connects: true, fails: "waiting"},
 	{program: "tic", args: "item create Second"},
 	{program: "tic", args: "sync", connects: true, fails: "waiting"},
+	{program: "copse", args: "item start 1 --worktree --run --branch hostile-start"},
+	{program: "tic", args: "item start 2 --run --branch hostile-switch"},
 }
 
 // served are the commands that run until they are stopped, or need one that does: the

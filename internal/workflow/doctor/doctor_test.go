@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/recipe/justsource"
 	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/supervisor/control"
+	"github.com/copse-dev/copse/internal/workflow/cliententries"
 	"github.com/copse-dev/copse/internal/workflow/tasks"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -167,6 +169,33 @@ func TestStartsOnce(t *testing.T) {
 	}
 	if err := serve(clientfile.User, "mcp", "serve", "--name", "own"); err != nil || started != 2+maxProject {
 		t.Errorf("the user's own entry: %v", err)
+	}
+}
+
+// The doctor starts itself for an entry of a project by its own path: a link in the project that leads to
+// it can lead elsewhere a moment later.
+func TestProjectStartsNoPathOfItsOwn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	self, project := filepath.Join(dir, "bin", "copse"), filepath.Join(dir, "project")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(self), 0o700), os.Mkdir(project, 0o700), os.WriteFile(self, nil, 0o700), os.Symlink(filepath.Dir(self), filepath.Join(project, "lnk"))); err != nil {
+		t.Skip(err)
+	}
+	client, err := clientconfig.Lookup("claude-code")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := clientconfig.Named{Name: "copse", Server: clientconfig.Server{Command: filepath.Join(project, "lnk", "copse"), Args: []string{"mcp", "serve"}}}
+	for scope, want := range map[clientfile.Scope]string{clientfile.Project: self, clientfile.User: named.Command} {
+		var started []string
+		s := newStarter(func(_ context.Context, c xec.Command) (int, error) {
+			started = append(started, c.Name)
+			return 1, nil
+		})
+		d := Doctor{Executable: self}
+		if problem := d.starts(t.Context(), s, cliententries.File{Client: client, Scope: scope}, named, named); problem != "" || !slices.Equal(started, []string{want}) {
+			t.Errorf("%s: started %q: %s", scope, started, problem)
+		}
 	}
 }
 

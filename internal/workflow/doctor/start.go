@@ -95,9 +95,12 @@ func (d *Doctor) starts(ctx context.Context, s *starter, f cliententries.File, e
 	if err != nil {
 		return err.Error()
 	}
-	// A project's file could show a variable of the user in an argument.
-	if f.Scope == clientfile.Project && (!d.harmless(read.Server, command.Name) || len(e.Others) > 0 || !slices.Equal(read.Args, e.Args)) {
-		return "was not tried, because a project's file chooses what it starts: " + cleantext.Cut(cleantext.Line(strings.Join(append([]string{e.Command}, e.Args...), " ")), maxCommand)
+	if f.Scope == clientfile.Project {
+		// A project's file could show a variable of the user in an argument.
+		if !d.harmless(read.Server, command.Name) || len(e.Others) > 0 || !slices.Equal(read.Args, e.Args) {
+			return "was not tried, because a project's file chooses what it starts: " + cleantext.Cut(cleantext.Line(strings.Join(append([]string{e.Command}, e.Args...), " ")), maxCommand)
+		}
+		command.Name = d.Executable // its own path can be a link in the project, which can change
 	}
 	switch err := s.start(ctx, f.Scope, command); {
 	case errors.Is(err, tooManyError{}):
