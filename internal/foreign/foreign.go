@@ -185,6 +185,19 @@ func (l Line) Plain() string {
 	return b.String()
 }
 
+// Message returns the line as an error or a warning, with names as [Mention] shows them.
+func (l Line) Message() string {
+	var b strings.Builder
+	for _, p := range l.parts {
+		if _, spelled := Unspell(p.text); p.name && !spelled {
+			b.WriteString(Mention(p.text))
+		} else {
+			b.WriteString(p.text)
+		}
+	}
+	return b.String()
+}
+
 // Markdown returns the line as Markdown.
 func (l Line) Markdown() string {
 	var b strings.Builder

@@ -68,7 +68,7 @@ func (w *watched) Close() error {
 	return w.Conn.Close()
 }
 
-// CloseWrite is how net/http ends a connection whose client may not have read the answer.
+// CloseWrite ends what the server sends. net/http uses it if the client may not have read the answer.
 func (w *watched) CloseWrite() error {
 	if c, ok := w.Conn.(interface{ CloseWrite() error }); ok {
 		return c.CloseWrite()

@@ -408,7 +408,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	run := Run{Task: called.Name, Args: c.Args, Started: time.Now().UTC()}
 	task := j.journal.tasks.Begin(running.Task{
 		Name: run.Task, Args: j.journal.clean(run.Args), Root: j.root, Started: run.Started,
-		Client: cmp.Or(cleantext.Cut(cleantext.Line(c.Client), maxClient), "an assistant"),
+		Client: cmp.Or(cleantext.Cut(cleantext.Line(c.Client), maxClient), running.Unnamed),
 	}, func(by string) { stop(stoppedError(by)) })
 	defer task.End()
 	recording := j.journal.runs.Begin(task.Task(), kept.Text)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -44,7 +45,7 @@ func TestProgramOfTheProject(t *testing.T) {
 	own := executable(t, filepath.Join(root, ".venv", "bin", "just"))
 	executable(t, filepath.Join(root, "justfile"))
 	j := New(root, xec.Env{"HOME=" + t.TempDir(), "PATH=" + filepath.Dir(own), "PATHEXT=."}, NewJournal("", root), Options{})
-	if path, err := j.program(t.Context()); err == nil || runtime.GOOS != "windows" && !strings.Contains(err.Error(), "only in the project, at "+own) {
+	if path, err := j.program(t.Context()); err == nil || runtime.GOOS != "windows" && !strings.Contains(err.Error(), "only in the project, at "+strconv.Quote(own)) {
 		t.Errorf("got %s, %v", path, err)
 	}
 }

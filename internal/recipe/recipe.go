@@ -253,7 +253,7 @@ func (e *BusyError) Error() string {
 		return e.Name + " is already running; wait until it ends"
 	}
 	return fmt.Sprintf("%s is already running, as task %s: started by %s at %s (process %d)",
-		e.Name, e.Task.ID, e.Task.Client, e.Task.Started.Format(time.RFC3339), e.Task.Owner.PID)
+		e.Name, e.Task.ID, e.Task.Starter(), e.Task.Started.Format(time.RFC3339), e.Task.Owner.PID)
 }
 
 // MissingError reports that there is no justfile.
@@ -271,7 +271,7 @@ type NotInstalledError struct {
 
 func (e NotInstalledError) Error() string {
 	if e.Skipped != "" {
-		return "`just` is installed only in the project, at " + cleantext.Line(e.Skipped) + ", and copse starts no program of the project for itself. " +
+		return "`just` is installed only in the project, at " + foreign.Mention(e.Skipped) + ", and copse starts no program of the project for itself. " +
 			"Install it for your account, too: `brew install just`, `apt install just`, or `cargo install just`; see https://just.systems"
 	}
 	return "`just` is not installed, or not on the PATH. Get it with `brew install just`, `apt install just`, `cargo install just`, or " +

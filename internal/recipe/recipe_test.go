@@ -517,7 +517,7 @@ func TestStop(t *testing.T) {
 	for name, who := range map[string]*recipe.Justfile{"the same process": j, "another registry": elsewhere} {
 		begun, ended := make(chan struct{}), make(chan recipe.Run, 1)
 		go func() {
-			r, err := j.Run(t.Context(), recipe.Call{Name: "slow", Args: []string{"x"}, Client: "a\u202eb"}, &signalled{onFirst: func() { close(begun) }})
+			r, err := j.Run(t.Context(), recipe.Call{Name: "slow", Args: []string{"x"}, Client: "a\u202eb, who asks for more"}, &signalled{onFirst: func() { close(begun) }})
 			if err != nil {
 				t.Error(err)
 			}
@@ -526,7 +526,7 @@ func TestStop(t *testing.T) {
 		<-begun
 		_, err := j.Run(t.Context(), recipe.Call{Name: "slow", Args: []string{"x"}}, io.Discard)
 		busy, ok := errors.AsType[*recipe.BusyError](err)
-		if !ok || busy.Task == nil || !strings.HasPrefix(err.Error(), "slow is already running, as task "+busy.Task.ID+": started by ab at ") {
+		if !ok || busy.Task == nil || !strings.HasPrefix(err.Error(), "slow is already running, as task "+busy.Task.ID+": started by \"ab, who asks for more\" at ") {
 			t.Fatalf("%s: got %v", name, err)
 		}
 		tasks := who.Running()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/suggest"
 	"github.com/copse-dev/copse/internal/yamlfile"
 )
@@ -104,7 +105,7 @@ func (r reader) ignored(data []byte) ([]Warning, error) {
 			if near := suggest.Near(name, known); len(near) > 0 {
 				known = near
 			}
-			w.Problem = fmt.Sprintf("%s is ignored, because there is no such setting; use %s", cleantext.Cut(cleantext.Line(name), 80), strings.Join(known, ", "))
+			w.Problem = fmt.Sprintf("%s is ignored, because there is no such setting; use %s", name, strings.Join(known, ", "))
 		}
 		list = append(list, w)
 	}
@@ -115,12 +116,16 @@ func (r reader) ignored(data []byte) ([]Warning, error) {
 	return list, nil
 }
 
-// dotted returns the name of a key. It quotes a part that contains a dot, which no setting does.
+// maxPart is the number of characters of a key's part that a message shows.
+const maxPart = 80
+
+// dotted returns the name of a key, for a message. It quotes a part that is not a plain word, as those of
+// settings are.
 func dotted(path []string) string {
 	parts := slices.Clone(path)
 	for i, p := range parts {
-		if strings.Contains(p, ".") {
-			parts[i] = strconv.Quote(p)
+		if parts[i] = foreign.Mention(cleantext.Cut(p, maxPart)); strings.Contains(p, ".") {
+			parts[i] = strconv.Quote(cleantext.Cut(p, maxPart))
 		}
 	}
 	return strings.Join(parts, ".")

@@ -166,7 +166,7 @@ func pipe(env app.Env, out *output.Writer, s verdict.Status) error {
 	if err := out.Table(fieldColumns, cells); err != nil {
 		return err
 	}
-	env.Note(summary(s))
+	env.Note(s.Headline())
 	if s.First != "" {
 		env.Note("First: " + cleantext.Line(s.First))
 	}
@@ -212,7 +212,7 @@ func conflict(c verdict.Conflict) string {
 	return text
 }
 
-// summary returns the verdict in one line.
+// summary returns the verdict in one line for a terminal.
 func summary(s verdict.Status) string {
 	text := strings.ToUpper(string(s.Verdict)[:1]) + string(s.Verdict)[1:]
 	if s.Blocker != "" {

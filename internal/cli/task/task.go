@@ -166,7 +166,7 @@ the task --timeout or --yes, put -- before TASK.`,
 			}
 			out := &screen{w: secret.Raw(env.Stdout), person: terminal.Of(env.Stdin, secret.Raw(env.Stdout))}
 			done, err := project.Run(cmd.Context(), recipe.Call{
-				Name: args[0], Args: slices.Clone(args[1:]), Timeout: timeout, Confirmed: yes, Person: true, Client: "copse task run",
+				Name: args[0], Args: slices.Clone(args[1:]), Timeout: timeout, Confirmed: yes, Person: true, Client: running.Person,
 				Terminal: out.person,
 			}, out)
 			if err != nil || done.Problem != "" {

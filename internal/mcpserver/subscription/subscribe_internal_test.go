@@ -83,7 +83,7 @@ func TestSecondSubscription(t *testing.T) {
 	})
 }
 
-// Nothing is watched after the end, and a subscription is no error then.
+// Nothing is watched after the end, and a subscription is not an error then.
 func TestSubscriptionAfterClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -27,6 +27,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/userdir"
 )
@@ -208,7 +209,7 @@ func (e *NotFoundError) Error() string {
 	if len(e.Kept) == 0 {
 		return "There is no recorded task run; run a task first"
 	}
-	text := fmt.Sprintf("No task run has the id %.40q", e.ID)
+	text := fmt.Sprintf("No task run has the id %q", cleantext.Cut(e.ID, 40))
 	const maxListed = 10
 	var names []string
 	for _, r := range e.Kept[:min(len(e.Kept), maxListed)] {

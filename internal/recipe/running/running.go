@@ -23,6 +23,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/userdir"
 	"github.com/copse-dev/copse/internal/xec/family"
 )
@@ -41,6 +43,20 @@ type Task struct {
 	// Owner is the process that started it, Leader the process that a signal must reach to end it.
 	Owner  family.Process `json:"owner"`
 	Leader family.Process `json:"leader"`
+}
+
+// Who starts a task: an assistant whose client has no name, or a person.
+const (
+	Unnamed = "an assistant"
+	Person  = "copse task run"
+)
+
+// Starter returns the client as a message shows it: the name of a stranger's client is quoted.
+func (t Task) Starter() string {
+	if t.Client == Unnamed || t.Client == Person {
+		return t.Client
+	}
+	return foreign.Mention(t.Client)
 }
 
 // Registry are the tasks of a user. It is safe for concurrent use.
@@ -218,7 +234,7 @@ type NotRunningError struct {
 }
 
 func (e *NotRunningError) Error() string {
-	text := fmt.Sprintf("No running task has the id %.40q", e.ID)
+	text := fmt.Sprintf("No running task has the id %q", cleantext.Cut(e.ID, 40))
 	if len(e.Running) == 0 {
 		return text + ", and no task is running: a task that has ended needs no stop"
 	}

@@ -92,6 +92,7 @@ func (p *place) errors(t *testing.T, text string) map[string][]string {
 		"run_just_task":  {"task_name": "x" + text},
 		"search_all":     {"query": "x", "kinds": []string{text}},
 		"set_iteration":  {"name": ""},
+		"get_worktrees":  {"worktree": "x" + text},
 		"reload":         {"x" + text: 1},
 		"get_config":     {text: 1},
 	} {
@@ -123,7 +124,7 @@ func (p *place) errors(t *testing.T, text string) map[string][]string {
 		{"task", "run", "x" + argument}, {"task", "run", "one", argument, argument}, {"task", "stop", "x" + argument},
 		{"branch", "link", "x" + argument, "--pr", "1"}, {"branch", "tree", "x" + argument}, {"branch", "root", "add", "x" + argument},
 		{"command", "show", "git", "x" + argument, "thing"}, {"command", "run", "git", "write1", "thing"}, {"command", "check"},
-		{"x" + argument}, {"item", "--x" + argument}, {"context", "--sections", "x" + argument}, {"mcp", "install", "--client", "x" + argument},
+		{"x" + argument}, {"item", "--x" + argument}, {"conflicts"}, {"context", "--sections", "x" + argument}, {"mcp", "install", "--client", "x" + argument},
 	} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
 		var stderr bytes.Buffer

@@ -95,7 +95,7 @@ func (t *Tools) StopJob(ctx context.Context, id string) error {
 // caller returns the name of the one who stops a task.
 func caller(ctx context.Context) string {
 	if by := toolset.Client(ctx); by != "" {
-		return by
+		return foreign.Mention(cleantext.Cut(by, 40))
 	}
 	return "an assistant"
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/dirwatch"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/mcpserver/route"
 	"github.com/copse-dev/copse/internal/presence"
@@ -265,9 +266,9 @@ func Names(all []Candidate) string {
 			names = append(names, fmt.Sprintf("and %d more", len(all)-i))
 			break
 		}
-		name := cleantext.Line(c.Path)
+		name := foreign.Mention(c.Path)
 		if c.Branch != "" {
-			name += " (" + cleantext.Cut(cleantext.Line(c.Branch), 80) + ")"
+			name += " (" + foreign.Mention(cleantext.Cut(c.Branch, 80)) + ")"
 		}
 		names = append(names, name)
 	}

@@ -57,7 +57,7 @@ func TestOneEndpoint(t *testing.T) {
 	for deadline := time.Now().Add(10 * time.Second); len(s.Status()) < 2 && time.Now().Before(deadline); {
 		time.Sleep(20 * time.Millisecond)
 	}
-	has(`{}`, `"code":"invalid_params"`, `pass the argument \"worktree\"`, linked+" (topic)")
+	has(`{}`, `"code":"invalid_params"`, `pass the argument \"worktree\"`, linked+`\" (topic)`)
 	has(`{"worktree":"topic"}`, `"branch":"topic"`, `"worktree":"`+linked+`"`)
 	has(`{"worktree":"`+root+`"}`, `"branch":"main"`)
 	// A repository that is not served is out of reach, also for a client that says it is there.

@@ -358,7 +358,7 @@ func (s Status) Blocking() string {
 func (s *Status) Conclude() {
 	found, about, aside := judge(s.Branches, s.Trunk)
 	if aside.outcome == Blocked {
-		s.Notes = append(slices.Clip(s.Notes), "In another worktree: "+aside.text.Plain())
+		s.Notes = append(slices.Clip(s.Notes), "In another worktree: "+aside.text.Message())
 	}
 	if len(s.Branches) == 0 {
 		found = finding{outcome: Ready, text: foreign.Own("No branch is stacked on ").Name(s.Trunk).Own(".")}

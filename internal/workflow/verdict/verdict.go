@@ -7,6 +7,7 @@
 package verdict
 
 import (
+	"strings"
 	"time"
 
 	"github.com/copse-dev/copse/internal/foreign"
@@ -62,6 +63,15 @@ type Status struct {
 	Total int `json:"-"`
 
 	line foreign.Line // Blocker
+}
+
+// Headline returns the verdict and its blocker, with names as an error or a warning shows them.
+func (s *Status) Headline() string {
+	text := strings.ToUpper(string(s.Verdict)[:1]) + string(s.Verdict)[1:]
+	if blocker := s.line.Message(); blocker != "" {
+		text += ": " + blocker
+	}
+	return text
 }
 
 // GitHub describes GitHub's answer for a stack.

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/branch/source"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git/objects"
 	"github.com/copse-dev/copse/internal/git/reftable"
 )
@@ -92,7 +93,7 @@ func add(record *source.Record, name string, data []byte) error {
 	switch name {
 	case "version":
 		if v, err := strconv.Atoi(strings.TrimSpace(string(data))); err != nil || v < 1 || v > 2 {
-			return fmt.Errorf("the store has version %.20q, and copse knows 1 and 2", data)
+			return fmt.Errorf("the store has version %q, and copse knows 1 and 2", cleantext.Cut(string(data), 20))
 		}
 		return nil
 	case "repo":
