@@ -3,30 +3,58 @@ package full
 import (
 	"context"
 	"encoding/json"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// place is the directory of a workspace, without symbolic links when the workspace was opened. A
-// commit of a stranger can later replace a linked worktree inside the main one with a link: git
-// overwrites ignored files.
-type place struct{ path, real string }
-
-func placeOf(path string) place {
-	real, _ := filepath.EvalSymlinks(path) // "" if there is nothing
-	return place{path, real}
+// place is the directory of a workspace, without symbolic links when the workspace was opened, and git's
+// directory, which has the shared items and the claims. A commit of a stranger can later replace a
+// linked worktree inside the main one with a link: git overwrites ignored files.
+type place struct {
+	path, real string
+	git        string      // for all worktrees; "" outside git
+	was        fs.FileInfo // of git, nil if there was nothing
+	linked     bool        // the workspace is a linked worktree, whose git directory is elsewhere
 }
 
-// check returns an error if the path leads elsewhere now. For a path that leads nowhere, it returns nil.
-func (p place) check() error {
-	real, err := filepath.EvalSymlinks(p.path)
-	if err != nil || real == p.real || p.real == "" {
-		return nil //nolint:nilerr // nothing can be read or written there
+func placeOf(w session.Worktree) place {
+	p := place{path: w.Workspace(), git: w.Common, linked: w.Main != ""}
+	p.real, _ = filepath.EvalSymlinks(p.path) // "" if there is nothing
+	if p.git != "" {
+		p.was, _ = p.look()
 	}
-	return failure.New(failure.NoRepository, "The directory of this server, "+p.path+", has changed since the server started: its path now leads elsewhere",
-		"If the change is yours, start copse again. If not, look for a symbolic link in that path: a commit can contain one.")
+	return p
+}
+
+// look returns what git's directory is. In its own repository, it can be created again, but not become a
+// link. A linked worktree belongs to one directory: another one in its place does not know it.
+func (p place) look() (fs.FileInfo, error) {
+	if p.linked {
+		return os.Stat(p.git)
+	}
+	return os.Lstat(p.git)
+}
+
+// check returns an error if the path leads elsewhere now, or git's directory is another one. For a path that
+// leads nowhere, it returns nil.
+func (p place) check() error {
+	if real, err := filepath.EvalSymlinks(p.path); err == nil && real != p.real && p.real != "" {
+		return failure.New(failure.NoRepository, "The directory of this server, "+p.path+", has changed since the server started: its path now leads elsewhere",
+			"If the change is yours, start copse again. If not, look for a symbolic link in that path: a commit can contain one.")
+	}
+	if p.was == nil {
+		return nil
+	}
+	if now, err := p.look(); err == nil && (p.linked && !os.SameFile(now, p.was) || now.Mode().Type() != p.was.Mode().Type()) {
+		return failure.New(failure.NoRepository, "The git directory of this server, "+p.git+", has changed since the server started: its path now leads elsewhere",
+			"If the change is yours, start copse again. If not, look for another repository or a symbolic link in that path.")
+	}
+	return nil // also if nothing can be read or written there
 }
 
 // Moved returns an error once the directory of the workspace leads elsewhere.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
@@ -33,7 +34,7 @@ func TestRootBecomesALinkDuringACall(t *testing.T) {
 		return "SECRET"
 	}
 	result := func() toolset.Result { return toolset.Result{Text: []string{read()}} }
-	sets := placeOf(root).staying([]toolset.Toolset{{
+	sets := placeOf(session.Worktree{Root: root}).staying([]toolset.Toolset{{
 		Tools: []toolset.Tool{{
 			Call:  func(context.Context, json.RawMessage) toolset.Result { return result() },
 			Begin: func(context.Context, json.RawMessage) (toolset.Result, *toolset.Job) { return result(), nil },

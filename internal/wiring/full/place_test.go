@@ -93,3 +93,70 @@ func TestRootBecomesALink(t *testing.T) {
 		t.Errorf("only %d functions", asked)
 	}
 }
+
+// Another repository in the place of the one that a server works in gets none of its calls, neither by a
+// link nor in the place of the main worktree.
+func TestGitDirectoryBecomesAnother(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		replaced string // below the main worktree
+		link     bool
+		main     bool // the server works in the main worktree, not in a linked one
+	}{
+		"link for the main worktree":          {".", true, false},
+		"link for its git directory":          {".git", true, false},
+		"repository in place of the main one": {".", false, false},
+		"git directory in its place":          {".git", false, false},
+		"link for the server's git directory": {".git", true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := gittest.New(t)
+			root, other, linked := g.Init(), g.Init(), filepath.Join(t.TempDir(), "linked")
+			for _, repo := range []string{root, other} {
+				g.Commit(repo, "start")
+			}
+			g.Run(root, "worktree", "add", "-q", "-b", "x", linked)
+			at := linked
+			if tt.main {
+				at = root
+			}
+			tools := func(each func(name, answer string)) {
+				t.Helper()
+				for _, set := range follow(t, at, "").Toolsets() {
+					for _, tool := range set.Tools {
+						answer, err := json.Marshal(tool.Call(t.Context(), json.RawMessage(`{}`)))
+						if err != nil {
+							t.Fatal(err)
+						}
+						each(tool.Name, string(answer))
+					}
+				}
+			}
+			tools(func(name, answer string) {
+				if strings.Contains(answer, "has changed since") {
+					t.Errorf("before: %s: %s", name, answer)
+				}
+			})
+			sets := follow(t, at, "").Toolsets()
+			path := filepath.Join(root, tt.replaced)
+			if err := os.Rename(path, filepath.Join(t.TempDir(), "aside")); err != nil {
+				t.Skip(err)
+			}
+			replace := os.Rename
+			if tt.link {
+				replace = os.Symlink
+			}
+			if err := replace(filepath.Join(other, tt.replaced), path); err != nil {
+				t.Skip(err)
+			}
+			for _, set := range sets {
+				for _, tool := range set.Tools {
+					if answer := tool.Call(t.Context(), json.RawMessage(`{}`)); !strings.Contains(strings.Join(answer.Text, ""), "has changed since the server started") {
+						t.Errorf("%s: %v", tool.Name, answer)
+					}
+				}
+			}
+		})
+	}
+}

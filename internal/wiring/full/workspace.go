@@ -98,7 +98,7 @@ func Open(ctx context.Context, o wiring.Options) *Workspace {
 	sources := wiring.New(o)
 	worktree := sources.Session.Worktree(ctx)
 	w := &Workspace{
-		Sources: sources, Worktree: worktree, env: o.Env, place: placeOf(worktree.Workspace()), disabled: o.Disabled, readOnly: o.ReadOnly,
+		Sources: sources, Worktree: worktree, env: o.Env, place: placeOf(worktree), disabled: o.Disabled, readOnly: o.ReadOnly,
 		journal: sync.OnceValue(func() *recipe.Journal {
 			return recipe.NewJournal(o.Env.StateDir("tasks"), worktree.Workspace()).Redacted(o.Env.Secrets.Redact, o.Env.Secrets.RedactPart)
 		}),
