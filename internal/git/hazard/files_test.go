@@ -62,7 +62,7 @@ func TestPatternsBeforeLargeFile(t *testing.T) {
 // Git reads the lines of a reflog as a whole, and one can have any length.
 func TestLargeLogs(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"logs/refs/heads/main", "logs/refs/stash", "worktrees/a/logs/HEAD", "logs/HEAD"} {
+	for _, name := range []string{"logs/refs/heads/main", "logs/refs/stash", "worktrees/a/logs/HEAD", "worktrees/a/logs/refs/worktree/x", "logs/HEAD"} {
 		dir := t.TempDir()
 		sparse(t, filepath.Join(dir, filepath.FromSlash(name)), 2<<20)
 		layout := hazard.Layout{GitDir: dir, CommonDir: dir}
@@ -87,6 +87,49 @@ func TestQuotedAlternates(t *testing.T) {
 		}
 		if err := new(hazard.Checker).Check(hazard.Layout{GitDir: dir, CommonDir: dir}); (err != nil) != refused || refused && !strings.Contains(err.Error(), list) {
 			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// Git reads these as a whole, also those of worktrees in which it does not start.
+func TestLargeFiles(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"MERGE_AUTOSTASH", "objects/pack/multi-pack-index.d/multi-pack-index-chain", "reftable/tables.list",
+		"worktrees/a/reftable/tables.list", "worktrees/a/refs/worktree/x", "worktrees/a/HEAD",
+	} {
+		dir := t.TempDir()
+		layout := hazard.Layout{GitDir: dir, CommonDir: dir}
+		sparse(t, filepath.Join(dir, filepath.FromSlash(name)), 100)
+		if err := new(hazard.Checker).Check(layout); err != nil {
+			t.Errorf("%s of 100 bytes: %v", name, err)
+		}
+		sparse(t, filepath.Join(dir, filepath.FromSlash(name)), 3<<30)
+		if _, ok := errors.AsType[*regular.TooLargeError](new(hazard.Checker).Check(layout)); !ok {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// Git creates the target of a dangling link, also for the stash, into which a switch of branches can put
+// the changes of a merge.
+func TestWritingLogs(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"logs/refs/heads/x", "logs/refs/stash", "refs/stash", "logs/HEAD"} {
+		dir := t.TempDir()
+		layout := hazard.Layout{GitDir: dir, CommonDir: dir}
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := hazard.Writing(layout, "refs/heads/x"); err != nil {
+			t.Errorf("without %s: %v", name, err)
+		}
+		if err := os.Symlink(filepath.Join(t.TempDir(), "outside"), path); err != nil {
+			t.Skip(err)
+		}
+		if _, ok := errors.AsType[*hazard.RedirectedError](hazard.Writing(layout, "refs/heads/x")); !ok {
+			t.Errorf("%s: no error", name)
 		}
 	}
 }

@@ -63,12 +63,13 @@ var (
 		{"HEAD", small}, {"commondir", small}, {"gitdir", small}, {"config.worktree", medium}, {"index", large},
 		{"MERGE_HEAD", small}, {"MERGE_MODE", small}, {"MERGE_RR", medium}, {"CHERRY_PICK_HEAD", small}, {"REVERT_HEAD", small},
 		{"REBASE_HEAD", small}, {"AUTO_MERGE", small}, {"ORIG_HEAD", small}, {"FETCH_HEAD", medium}, {"BISECT_START", small},
-		{"BISECT_LOG", medium}, {"BISECT_HEAD", small}, {"NOTES_MERGE_REF", small}, {"info/sparse-checkout", medium},
+		{"BISECT_LOG", medium}, {"BISECT_HEAD", small}, {"NOTES_MERGE_REF", small}, {"MERGE_AUTOSTASH", small}, {"info/sparse-checkout", medium},
 	}
 	commonFiles = []file{
 		{"config", medium}, {"packed-refs", large}, {"shallow", small}, {"info/attributes", medium}, {"info/exclude", medium},
 		{"info/grafts", medium}, {"objects/info/alternates", small}, {"objects/info/commit-graph", 4 * large},
 		{"objects/info/commit-graphs/commit-graph-chain", small}, {"objects/pack/multi-pack-index", 4 * large},
+		{"objects/pack/multi-pack-index.d/multi-pack-index-chain", small},
 		{"reftable/tables.list", small}, {"logs/HEAD", large},
 	}
 	// linkable are files that people replace with links, and of which git shows no content.
@@ -79,7 +80,7 @@ var (
 	// private are directories of which git shows names.
 	private = []string{"rebase-merge", "rebase-apply", "sequencer"}
 	// passed are the directories on the way to files of git.
-	passed       = []string{"info", "objects", "objects/info", "objects/info/commit-graphs", "objects/pack", "reftable", "worktrees"}
+	passed       = []string{"info", "objects", "objects/info", "objects/info/commit-graphs", "objects/pack", "objects/pack/multi-pack-index.d", "reftable", "worktrees"}
 	worktreeDirs = []file{{"refs", small}, {"rebase-merge", small}, {"rebase-apply", small}, {"sequencer", small}, {"logs", large}}
 	commonDirs   = []file{{"refs", small}, {"remotes", small}, {"branches", small}, {"logs", large}}
 	rootFiles    = []string{".gitattributes", ".gitignore", ".gitmodules", ".mailmap"}
@@ -226,8 +227,17 @@ func (c *Checker) worktrees(l Layout) error {
 		if err := elsewhere.Link(filepath.Join(dir, "logs")); err != nil {
 			return err
 		}
-		for _, f := range []file{{"HEAD", small}, {"commondir", small}, {"locked", small}, {"config.worktree", small}, {"logs/HEAD", large}} {
+		for _, f := range []file{{"HEAD", small}, {"commondir", small}, {"locked", small}, {"config.worktree", small}} {
 			if err := c.own(filepath.Join(dir, f.name), f.limit); err != nil {
+				return err
+			}
+		}
+		if err := c.tables(dir); err != nil {
+			return err
+		}
+		for _, d := range []file{{"refs", small}, {"logs", large}} {
+			left := maxEntries
+			if err := c.tree(filepath.Join(dir, d.name), d.limit, 0, &left); err != nil {
 				return err
 			}
 		}

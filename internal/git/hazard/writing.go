@@ -16,8 +16,8 @@ import (
 var (
 	worktreeWrites = []string{"HEAD", "index", "logs", "logs/HEAD", "refs", "config.worktree", "reftable"}
 	commonWrites   = []string{
-		"HEAD", "config", "info", "logs", "logs/HEAD", "logs/refs", "logs/refs/heads", "objects", "packed-refs", "refs",
-		"refs/heads", "reftable", "shallow", "worktrees",
+		"HEAD", "config", "info", "logs", "logs/HEAD", "logs/refs", "logs/refs/heads", "logs/refs/stash", "objects", "packed-refs", "refs",
+		"refs/heads", "refs/stash", "reftable", "shallow", "worktrees",
 	}
 	// commonLists are directories in which git can write each entry.
 	commonLists = []string{"objects", "objects/info", "reftable"}

@@ -336,6 +336,11 @@ func (b *Backlog) Begin(ctx context.Context, repo *git.Repo, s Start) error {
 	if err := repo.Writable("refs/heads/" + s.Branch); err != nil {
 		return err
 	}
+	if s.Worktree == "" {
+		if _, err := os.Lstat(filepath.Join(repo.GitDir(), "MERGE_AUTOSTASH")); !regular.Absent(err) { // git would add its commit to the stash
+			return errors.New("a merge with --autostash has not ended; run `git merge --continue` or `git merge --abort`, or remove git's file MERGE_AUTOSTASH")
+		}
+	}
 	if s.Worktree != "" {
 		if err := hide(repo); err != nil {
 			return fmt.Errorf("prepare the directory of the worktree: %w", err)
