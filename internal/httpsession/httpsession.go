@@ -11,6 +11,7 @@
 //   - a session without an ID ends with its request;
 //   - a session ends when its client has had no request or stream open for the grace
 //     period while work still runs for it, or for the idle period otherwise;
+//   - a session ends with what admitted it, if the request that began it came [Until] then;
 //   - the end of a session cancels all its work;
 //   - there are never more than Max sessions. The client that has been silent longest
 //     makes room; a client with an open request or stream never does.
@@ -213,6 +214,21 @@ func (s *Session) end() {
 	delete(s.registry.all, s)
 	if s.registry.named[s.id] == s {
 		delete(s.registry.named, s.id)
+	}
+}
+
+type untilKey struct{}
+
+// Until returns a context for a request. A session that the request begins ends with end at the latest.
+func Until(ctx, end context.Context) context.Context {
+	return context.WithValue(ctx, untilKey{}, end)
+}
+
+// EndWith ends the session when what [Until] has put into the context of a request ends.
+func (s *Session) EndWith(ctx context.Context) {
+	if end, ok := ctx.Value(untilKey{}).(context.Context); ok {
+		stop := context.AfterFunc(end, s.End)
+		context.AfterFunc(s.ctx, func() { stop() })
 	}
 }
 

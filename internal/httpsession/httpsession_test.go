@@ -42,6 +42,31 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
+// A session ends with what admitted the request that began it, and not with the request.
+func TestUntil(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		valid, replace := context.WithCancel(t.Context())
+		request, done := context.WithCancel(httpsession.Until(t.Context(), valid))
+		s, err := registry(1).Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.EndWith(request)
+		s.EndWith(t.Context()) // what admits nothing, ends nothing
+		done()
+		synctest.Wait()
+		if ended(s) {
+			t.Error("it ends with its request")
+		}
+		replace()
+		synctest.Wait()
+		if !ended(s) {
+			t.Error("it goes on")
+		}
+	})
+}
+
 // A session that has ended gets no ID, under which a client could enter it.
 func TestEndedSessionGetsNoID(t *testing.T) {
 	t.Parallel()

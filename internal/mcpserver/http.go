@@ -153,6 +153,7 @@ func (h *HTTP) beginSession(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer client.Leave()
+	client.EndWith(r.Context())
 	h.legacy.ServeHTTP(w, r.WithContext(subscription.WithClient(r.Context(), client)))
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/bearer"
 	"github.com/copse-dev/copse/internal/httpguard"
+	"github.com/copse-dev/copse/internal/httpsession"
 	"github.com/copse-dev/copse/internal/loopback"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
@@ -170,13 +171,14 @@ func (g *Gate) admission(key string) admission {
 	return g.known[key]
 }
 
-// whileValid ends each request when the token that was valid at its beginning is replaced. It wraps the
+// whileValid ends each request, and the session that it begins, when the token that was valid at its beginning is replaced. It wraps the
 // guard: otherwise a token that is replaced between the check and this look would admit forever.
 func (g *Gate) whileValid(key string, guarded http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithCancel(r.Context())
+		valid := g.admission(key).ctx
+		ctx, cancel := context.WithCancel(httpsession.Until(r.Context(), valid))
 		defer cancel()
-		defer context.AfterFunc(g.admission(key).ctx, cancel)()
+		defer context.AfterFunc(valid, cancel)()
 		guarded.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
