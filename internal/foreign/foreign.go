@@ -189,7 +189,7 @@ func (l Line) Plain() string {
 func (l Line) Message() string {
 	var b strings.Builder
 	for _, p := range l.parts {
-		if _, spelled := Unspell(p.text); p.name && !spelled {
+		if p.name {
 			b.WriteString(Mention(p.text))
 		} else {
 			b.WriteString(p.text)

@@ -106,11 +106,29 @@ const maxPlain = 32
 func Mention(names ...string) string {
 	shown := make([]string, len(names))
 	for i, name := range names {
-		if shown[i] = name; name == "" || len(name) > maxPlain || strings.IndexFunc(name, notInWord) >= 0 {
+		if shown[i] = name; quoted(name) {
+			continue
+		}
+		if name == "" || len(name) > maxPlain || strings.IndexFunc(name, notInWord) >= 0 {
 			shown[i] = strconv.Quote(name)
 		}
 	}
 	return strings.Join(shown, ", ")
+}
+
+// Branch returns a name as the messages of twig-mcp show it: in apostrophes, or in quotation marks if it has
+// an apostrophe itself or anything invisible.
+func Branch(name string) string {
+	if strings.Contains(name, "'") || Hidden(name) {
+		return strconv.Quote(name)
+	}
+	return "'" + name + "'"
+}
+
+// quoted reports whether a name has the form that [Spell] gives it.
+func quoted(name string) bool {
+	_, spelled := Unspell(name)
+	return spelled
 }
 
 func notInWord(r rune) bool {

@@ -160,7 +160,7 @@ func TestGraphQLInParts(t *testing.T) {
 		"no GraphQL": {func(f *githubtest.Fixture) { f.RESTOnly = true }, [2]int{5, 9}, "passing", -1, false, []string{noGraphQL}},
 		"GraphQL is forbidden": {func(f *githubtest.Fixture) {
 			f.Faults = []githubtest.Fault{{Kind: githubtest.Forbidden, Path: "/graphql"}}
-		}, [2]int{5, 10}, "passing", -1, false, []string{strings.Replace(noGraphQL, "Not Found", "Resource not accessible by personal access token", 1)}},
+		}, [2]int{5, 10}, "passing", -1, false, []string{strings.Replace(noGraphQL, "Not Found", `"Resource not accessible by personal access token"`, 1)}},
 		"GraphQL is down": {func(f *githubtest.Fixture) {
 			f.Faults = []githubtest.Fault{{Kind: githubtest.BadGateway, Path: "/graphql"}}
 		}, [2]int{5, 10}, "passing", -1, false, []string{strings.Replace(noGraphQL, "Not Found", "returned a web page, not JSON", 1)}},

@@ -195,10 +195,10 @@ func TestOfBranchesInParts(t *testing.T) {
 			"#1 closed merged=true none none threads=0", "#2 open merged=false approved unknown threads=2", "none",
 			"#4 open merged=false approved unknown threads=0", "none", "none",
 		}},
-		"no GitHub": {func(f *githubtest.Fixture) { f.Faults = []githubtest.Fault{{Kind: githubtest.ServerError}} }, slices.Repeat([]string{"unavailable GitHub API error: Server Error (HTTP 500)"}, 6)},
+		"no GitHub": {func(f *githubtest.Fixture) { f.Faults = []githubtest.Fault{{Kind: githubtest.ServerError}} }, slices.Repeat([]string{"unavailable GitHub API error: \"Server Error\" (HTTP 500)"}, 6)},
 		"a rate limit": {
 			func(f *githubtest.Fixture) { f.Faults = []githubtest.Fault{{Kind: githubtest.RateLimit}} },
-			slices.Repeat([]string{"unavailable GitHub API error: API rate limit exceeded for user ID 1. (HTTP 403)"}, 6),
+			slices.Repeat([]string{"unavailable GitHub API error: \"API rate limit exceeded for user ID 1.\" (HTTP 403)"}, 6),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

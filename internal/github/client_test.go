@@ -162,15 +162,15 @@ func TestErrors(t *testing.T) {
 	t.Parallel()
 	from := "~/.netrc machine github.com"
 	for kind, want := range map[githubtest.Kind]remote.Error{
-		githubtest.Unauthorized:       {Kind: remote.Refused, Status: 401, Detail: "Bad credentials", Credential: from},
-		githubtest.Forbidden:          {Kind: remote.Refused, Status: 403, Detail: "Resource not accessible by personal access token", Credential: from},
+		githubtest.Unauthorized:       {Kind: remote.Refused, Status: 401, Detail: `"Bad credentials"`, Credential: from},
+		githubtest.Forbidden:          {Kind: remote.Refused, Status: 403, Detail: `"Resource not accessible by personal access token"`, Credential: from},
 		githubtest.NotFound:           {Kind: remote.NotFound, Status: 404, Detail: "Not Found", Credential: from},
-		githubtest.Unprocessable:      {Status: 422, Detail: "Validation Failed; state: invalid", Credential: from},
-		githubtest.RateLimit:          {Kind: remote.RateLimited, Status: 403, RetryAfter: time.Hour, Detail: "API rate limit exceeded for user ID 1.", Credential: from},
-		githubtest.SecondaryLimit:     {Kind: remote.RateLimited, Status: 403, RetryAfter: time.Minute, Detail: "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.", Credential: from},
-		githubtest.SecondaryLimitBare: {Kind: remote.RateLimited, Status: 403, RetryAfter: time.Minute, Detail: "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.", Credential: from},
-		githubtest.TooMany:            {Kind: remote.RateLimited, Status: 429, RetryAfter: time.Minute, Detail: "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.", Credential: from},
-		githubtest.ServerError:        {Status: 500, Detail: "Server Error", Credential: from},
+		githubtest.Unprocessable:      {Status: 422, Detail: `"Validation Failed; state: invalid"`, Credential: from},
+		githubtest.RateLimit:          {Kind: remote.RateLimited, Status: 403, RetryAfter: time.Hour, Detail: `"API rate limit exceeded for user ID 1."`, Credential: from},
+		githubtest.SecondaryLimit:     {Kind: remote.RateLimited, Status: 403, RetryAfter: time.Minute, Detail: `"You have exceeded a secondary rate limit. Please wait a few minutes before you try again."`, Credential: from},
+		githubtest.SecondaryLimitBare: {Kind: remote.RateLimited, Status: 403, RetryAfter: time.Minute, Detail: `"You have exceeded a secondary rate limit. Please wait a few minutes before you try again."`, Credential: from},
+		githubtest.TooMany:            {Kind: remote.RateLimited, Status: 429, RetryAfter: time.Minute, Detail: `"You have exceeded a secondary rate limit. Please wait a few minutes before you try again."`, Credential: from},
+		githubtest.ServerError:        {Status: 500, Detail: `"Server Error"`, Credential: from},
 		githubtest.BadGateway:         {Status: 502, Detail: "returned a web page, not JSON", Credential: from},
 		githubtest.WebPage:            {Kind: remote.Misdirected, Detail: "returned a web page, not JSON"},
 		githubtest.Garbage:            {Kind: remote.Misdirected, Detail: "returned something that is not the JSON it documents"},
@@ -218,7 +218,7 @@ func TestErrors(t *testing.T) {
 func TestWrongToken(t *testing.T) {
 	t.Parallel()
 	s := start(t, holding(githubtest.PullRequest{Number: 42}))
-	for secret, want := range map[string]string{"": "Requires authentication", "wrong": "Bad credentials"} {
+	for secret, want := range map[string]string{"": `"Requires authentication"`, "wrong": `"Bad credentials"`} {
 		o := options(t, s)
 		o.Credential.Secret = secret
 		_, err := github.New(o).PullRequest(t.Context(), repo, 42)

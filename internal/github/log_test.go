@@ -99,9 +99,9 @@ func TestNoLogs(t *testing.T) {
 	c := connect(t, s)
 	got := withLogs(t, c)
 	want := []string{
-		"no log of d gone: GitHub does not have it, or no longer",
-		"no log of e external: it is not a job of GitHub Actions; see its url",
-		"no log of f status: it is not a job of GitHub Actions; see its url",
+		`no log of "d gone": GitHub does not have it, or no longer`,
+		`no log of "e external": it is not a job of GitHub Actions; see its url`,
+		`no log of "f status": it is not a job of GitHub Actions; see its url`,
 		"copse did not read the logs of 2 further failing checks",
 	}
 	if diff := cmp.Diff(want, got.Notes); diff != "" {

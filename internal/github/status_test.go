@@ -168,7 +168,7 @@ func TestChecksOutOfReachAreUnknown(t *testing.T) {
 	if diff := cmp.Diff(want, got.Summary); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if !slices.Equal(got.Notes, []string{noGraphQL, "the check runs are unknown: Resource not accessible by personal access token"}) || len(got.Checks) != 1 {
+	if !slices.Equal(got.Notes, []string{noGraphQL, `the check runs are unknown: "Resource not accessible by personal access token"`}) || len(got.Checks) != 1 {
 		t.Errorf("got notes %q, checks %v", got.Notes, got.Checks)
 	}
 }

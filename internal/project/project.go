@@ -160,7 +160,7 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
-	text := "File not found: " + cleantext.Line(e.Path)
+	text := "File not found: " + foreign.Mention(e.Path)
 	if e.Sparse {
 		text += " (git tracks it, but this worktree's sparse checkout leaves it out)"
 	}
@@ -175,7 +175,7 @@ type KindError struct {
 }
 
 func (e *KindError) Error() string {
-	text := cmp.Or(cleantext.Line(e.Path), ".") + " " + e.Problem
+	text := foreign.Mention(cmp.Or(e.Path, ".")) + " " + e.Problem
 	if e.Remedy != "" {
 		text += "; " + e.Remedy
 	}
@@ -195,7 +195,7 @@ func explain(asked string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return &KindError{Path: asked, Problem: "cannot be read: permission denied"}
 	case errors.Is(err, rooted.ErrTooDeep):
-		return &KindError{Path: cleantext.Cut(cleantext.Line(asked), maxShown), Problem: "cannot be opened: " + err.Error()}
+		return &KindError{Path: cleantext.Cut(asked, maxShown), Problem: "cannot be opened: " + err.Error()}
 	case errors.Is(err, rooted.ErrTooManyLinks):
 		return &KindError{Path: asked, Problem: "is part of a loop of symbolic links"}
 	case errors.Is(err, rooted.ErrNotDir):

@@ -73,7 +73,7 @@ func TestNothingGetsOut(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"missing": "error: File not found: missing", "loop1": "error: loop1 is part of a loop of symbolic links",
-		"a\x1b[31m\u202e": "error: File not found: a",
+		"a\x1b[31m\u202e": `error: File not found: "a\x1b[31m\u202e"`,
 		"dir":             "error: dir is a directory; list_directory shows it",
 		"":                "error: . is a directory; list_directory shows it",
 	} {

@@ -204,13 +204,14 @@ func (p problem) detail(resp *http.Response, body []byte) string {
 			add(cleantext.Head(string(body), maxErrorBody-1))
 		}
 	}
-	if len(parts) == 0 {
-		add(http.StatusText(resp.StatusCode))
+	status := http.StatusText(resp.StatusCode)
+	switch text := clean(strings.Join(parts, "; ")); {
+	case text != "" && text != status:
+		return strconv.Quote(text) // somebody else's words
+	case status != "":
+		return status
 	}
-	if len(parts) == 0 {
-		add("gave no reason")
-	}
-	return clean(strings.Join(parts, "; "))
+	return "gave no reason"
 }
 
 func sortedKeys(m map[string]text) []string {

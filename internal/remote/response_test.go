@@ -33,30 +33,30 @@ func TestCheckResponse(t *testing.T) {
 		want  string
 	}{
 		{"404", answer(404, `{"message":"Not Found","documentation_url":"https://docs.github.com/rest","status":"404"}`), remote.NotFound, 0, "Not Found"},
-		{"401", answer(401, `{"message":"Bad credentials"}`), remote.Refused, 0, "Bad credentials"},
-		{"403", answer(403, `{"message":"Resource not accessible by personal access token"}`, "X-RateLimit-Remaining", "4999", "X-RateLimit-Reset", "1793700000"), remote.Refused, 0, "Resource not accessible by personal access token"},
-		{"primary limit", answer(403, `{"message":"API rate limit exceeded"}`, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1793613720"), remote.RateLimited, 2 * time.Minute, "API rate limit exceeded"},
+		{"401", answer(401, `{"message":"Bad credentials"}`), remote.Refused, 0, `"Bad credentials"`},
+		{"403", answer(403, `{"message":"Resource not accessible by personal access token"}`, "X-RateLimit-Remaining", "4999", "X-RateLimit-Reset", "1793700000"), remote.Refused, 0, `"Resource not accessible by personal access token"`},
+		{"primary limit", answer(403, `{"message":"API rate limit exceeded"}`, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1793613720"), remote.RateLimited, 2 * time.Minute, `"API rate limit exceeded"`},
 		{"limit reset in the past", answer(403, `{}`, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1"), remote.RateLimited, 0, "Forbidden"},
-		{"secondary limit", answer(403, `{"message":"Slow down"}`, "Retry-After", "60"), remote.RateLimited, time.Minute, "Slow down"},
-		{"secondary limit without headers", answer(403, `{"message":"Slow down","documentation_url":"https://docs.github.com/en/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}`), remote.RateLimited, time.Minute, "Slow down"},
+		{"secondary limit", answer(403, `{"message":"Slow down"}`, "Retry-After", "60"), remote.RateLimited, time.Minute, `"Slow down"`},
+		{"secondary limit without headers", answer(403, `{"message":"Slow down","documentation_url":"https://docs.github.com/en/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}`), remote.RateLimited, time.Minute, `"Slow down"`},
 		{"another limit than the hourly one", answer(429, ``, "X-RateLimit-Remaining", "4999", "X-RateLimit-Reset", "1793613720"), remote.RateLimited, 0, "Too Many Requests"},
 		{"429", answer(429, ``, "Retry-After", "7"), remote.RateLimited, 7 * time.Second, "Too Many Requests"},
 		{"429 with a date", answer(429, ``, "Retry-After", "Mon, 02 Nov 2026 10:00:30 GMT"), remote.RateLimited, 30 * time.Second, "Too Many Requests"},
-		{"429 as Jira does", answer(429, `{"errorMessages":["Rate limit exceeded"]}`, "X-RateLimit-Reset", "2026-11-02T10:01Z"), remote.RateLimited, time.Minute, "Rate limit exceeded"},
+		{"429 as Jira does", answer(429, `{"errorMessages":["Rate limit exceeded"]}`, "X-RateLimit-Reset", "2026-11-02T10:01Z"), remote.RateLimited, time.Minute, `"Rate limit exceeded"`},
 		{"429 without a time", answer(429, ``), remote.RateLimited, 0, "Too Many Requests"},
 		{"429 nonsense", answer(429, ``, "Retry-After", "soon", "X-RateLimit-Reset", "later"), remote.RateLimited, 0, "Too Many Requests"},
 		{"429 negative", answer(429, ``, "Retry-After", "-5"), remote.RateLimited, 0, "Too Many Requests"},
 		{"500", answer(500, ``), remote.Failed, 0, "Internal Server Error"},
-		{"422 of GitHub", answer(422, `{"message":"Validation Failed","errors":[{"resource":"Search","field":"q","code":"missing"},{"message":"no"},"text"]}`), remote.Failed, 0, "Validation Failed"},
-		{"422 with objects", answer(422, `{"message":"Validation Failed","errors":[{"resource":"Search","field":"q","code":"missing"},{"message":"no"}]}`), remote.Failed, 0, "Validation Failed; q: missing; no"},
-		{"400 of Jira", answer(400, `{"errorMessages":["Bad JQL","Bad JQL"],"errors":{"b":"two","a":"one"}}`), remote.Failed, 0, "Bad JQL; a: one; b: two"},
+		{"422 of GitHub", answer(422, `{"message":"Validation Failed","errors":[{"resource":"Search","field":"q","code":"missing"},{"message":"no"},"text"]}`), remote.Failed, 0, `"Validation Failed"`},
+		{"422 with objects", answer(422, `{"message":"Validation Failed","errors":[{"resource":"Search","field":"q","code":"missing"},{"message":"no"}]}`), remote.Failed, 0, `"Validation Failed; q: missing; no"`},
+		{"400 of Jira", answer(400, `{"errorMessages":["Bad JQL","Bad JQL"],"errors":{"b":"two","a":"one"}}`), remote.Failed, 0, `"Bad JQL; a: one; b: two"`},
 		{"message of another type", answer(400, `{"message":{"x":1},"errors":7,"errorMessages":"no list"}`), remote.Failed, 0, "Bad Request"},
 		{"web page", answer(502, html, "Content-Type", "text/html"), remote.Failed, 0, "returned a web page, not JSON"},
 		{"web page, not called one", answer(502, " \n"+html), remote.Failed, 0, "returned a web page, not JSON"},
-		{"plain text", answer(503, "come\nback\x1b[31m later", "Content-Type", "text/plain; charset=utf-8"), remote.Failed, 0, "come back later"},
+		{"plain text", answer(503, "come\nback\x1b[31m later", "Content-Type", "text/plain; charset=utf-8"), remote.Failed, 0, `"come back later"`},
 		{"redirect to nowhere", answer(302, ""), remote.Failed, 0, "Found"},
 		{"no such status", answer(599, "{"), remote.Failed, 0, "gave no reason"},
-		{"hostile message", answer(404, `{"message":"a\u202eb\u001b[2Jc\nhttps://me:hunter2@x/"}`), remote.NotFound, 0, "abc https://x/"},
+		{"hostile message", answer(404, `{"message":"a\u202eb\u001b[2Jc\nhttps://me:hunter2@x/"}`), remote.NotFound, 0, `"abc https://x/"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -78,7 +78,7 @@ func TestCheckResponseCutsLongMessages(t *testing.T) {
 	if !errors.As(remote.CheckResponse("Jira", "", answer(400, `{"message":"`+strings.Repeat("é", 5000)+`"}`)), &e) {
 		t.Fatal("no *Error")
 	}
-	if n := utf8.RuneCountInString(e.Detail); n != 200 {
+	if n := utf8.RuneCountInString(e.Detail); n != 202 { // with quotation marks
 		t.Errorf("got %d characters", n)
 	}
 }

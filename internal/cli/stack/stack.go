@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/cli/progress"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/wiring/full"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 	"github.com/copse-dev/copse/internal/workflow/verdict/gather"
@@ -201,11 +202,11 @@ func conflicts(s verdict.Status) []string {
 func conflict(c verdict.Conflict) string {
 	var names [2]string
 	for i, name := range c.Branches {
-		if names[i] = name; c.Above[name] > 0 {
-			names[i] = fmt.Sprintf("%s (and %d above it)", name, c.Above[name])
+		if names[i] = foreign.Mention(name); c.Above[name] > 0 {
+			names[i] = fmt.Sprintf("%s (and %d above it)", foreign.Mention(name), c.Above[name])
 		}
 	}
-	text := fmt.Sprintf("Conflict: %s and %s in %s", names[0], names[1], strings.Join(c.Files, ", "))
+	text := fmt.Sprintf("Conflict: %s and %s in %s", names[0], names[1], foreign.Mention(c.Files...))
 	if c.MoreFiles > 0 {
 		text += " and " + cleantext.Count(c.MoreFiles, "more file")
 	}

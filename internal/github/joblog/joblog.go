@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/github/remoteurl"
 	"github.com/copse-dev/copse/internal/github/rest"
@@ -69,7 +70,7 @@ func (l *Reader) Add(ctx context.Context, r remoteurl.Repo, s *pullrequest.Statu
 		case !check.Failing():
 			continue
 		case check.Job == 0:
-			notes[i] = fmt.Sprintf("no log of %s: it is not a job of GitHub Actions; see its url", check.Name)
+			notes[i] = fmt.Sprintf("no log of %s: it is not a job of GitHub Actions; see its url", foreign.Mention(check.Name))
 			continue
 		case read == maxLogs:
 			more++
@@ -79,7 +80,7 @@ func (l *Reader) Add(ctx context.Context, r remoteurl.Repo, s *pullrequest.Statu
 		reading.Go(func() {
 			found, err := l.jobLog(ctx, r, check.Job)
 			if err != nil {
-				notes[i] = fmt.Sprintf("no log of %s: %s", check.Name, reasonOf(err))
+				notes[i] = fmt.Sprintf("no log of %s: %s", foreign.Mention(check.Name), reasonOf(err))
 				return
 			}
 			check.Log = &found

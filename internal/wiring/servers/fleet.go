@@ -128,7 +128,7 @@ func (f *Fleet) Find(ctx context.Context, named string, dirs []string) (*route.W
 }
 
 func notServed(path, hint string) error {
-	return &toolset.ArgumentError{Name: "worktree", Message: "copse up does not serve " + path, Hint: hint}
+	return &toolset.ArgumentError{Name: "worktree", Message: "copse up does not serve " + foreign.Mention(path), Hint: hint}
 }
 
 func (f *Fleet) at(path string) *served {

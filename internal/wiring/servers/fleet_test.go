@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -63,7 +64,7 @@ func TestOneEndpoint(t *testing.T) {
 	// A repository that is not served is out of reach, also for a client that says it is there.
 	has(`{"worktree":"`+other+`"}`, "There is no worktree")
 	worktree, err := all.Find(t.Context(), "", []string{other})
-	if err == nil || worktree != nil || !strings.Contains(err.Error(), "does not serve "+other) {
+	if err == nil || worktree != nil || !strings.Contains(err.Error(), "does not serve "+strconv.Quote(other)) {
 		t.Errorf("got %v, %v", worktree, err)
 	}
 	if _, err := s.Open(t.Context(), other); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/uncommitted"
 	"github.com/copse-dev/copse/internal/workflow/conflicts/collision"
@@ -131,7 +132,7 @@ func (g *survey) find(ctx context.Context) error {
 func (g *survey) checkNames(tips []git.Tip) error {
 	for _, name := range g.request.Branches {
 		if !slices.ContainsFunc(tips, func(t git.Tip) bool { return t.Branch() == name }) {
-			return failure.New(failure.NotFound, fmt.Sprintf("Branch '%s' not found", name), "Name local branches, or name none to compare all work in flight.")
+			return failure.New(failure.NotFound, fmt.Sprintf("Branch %s not found", foreign.Branch(name)), "Name local branches, or name none to compare all work in flight.")
 		}
 	}
 	return nil

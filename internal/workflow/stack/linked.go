@@ -8,6 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/jira"
 	"github.com/copse-dev/copse/internal/session"
@@ -117,7 +118,7 @@ func (b *Branches) checkedOut(ctx context.Context, argument string) (twig.Metada
 func notLinked(branch, what, argument string) error {
 	return &failure.Error{
 		Kind: failure.NotFound,
-		What: failure.Text(fmt.Sprintf("Branch '%s' has no linked %s", branch, what)),
+		What: failure.Text(fmt.Sprintf("Branch %s has no linked %s", foreign.Branch(branch), what)),
 		Do:   provide(argument),
 	}
 }

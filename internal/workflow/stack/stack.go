@@ -233,7 +233,7 @@ func (b *Branches) Metadata(ctx context.Context, name string) (twig.Metadata, er
 	if !state.Known(name) {
 		return twig.Metadata{}, &failure.Error{
 			Kind: failure.NotFound,
-			What: failure.Text(fmt.Sprintf("Branch '%s' not found in twig state", name)),
+			What: failure.Text(fmt.Sprintf("Branch %s not found in twig state", foreign.Branch(name))),
 			Do:   tracked,
 		}
 	}
@@ -499,5 +499,5 @@ func explain(err error) error {
 	if len(unknown.Nearest) > 0 {
 		do = failure.Text("The nearest names are: " + foreign.Mention(unknown.Nearest...) + ".")
 	}
-	return &failure.Error{Kind: failure.NotFound, What: failure.Text(fmt.Sprintf("Branch '%s' not found", unknown.Branch)), Do: do}
+	return &failure.Error{Kind: failure.NotFound, What: failure.Text(fmt.Sprintf("Branch %s not found", foreign.Branch(unknown.Branch))), Do: do}
 }

@@ -84,7 +84,7 @@ func stackNotFound(err *branch.NotFoundError) error {
 	if len(err.Nearest) > 0 {
 		do = "The nearest names are: " + foreign.Mention(err.Nearest...) + "."
 	}
-	return failure.New(failure.NotFound, fmt.Sprintf("Branch '%s' not found", err.Branch), do)
+	return failure.New(failure.NotFound, fmt.Sprintf("Branch %s not found", foreign.Branch(err.Branch)), do)
 }
 
 // shapeOf returns the shape of the stack of a branch.
