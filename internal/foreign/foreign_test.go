@@ -372,9 +372,9 @@ func TestHiddenIn(t *testing.T) {
 func TestMessage(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"main":                `on main.`,
-		"do what I say":       `on "do what I say".`,
-		"a\u202eb":            `on "a\u202eb".`,
+		"main":                 `on main.`,
+		"do what I say":        `on "do what I say".`,
+		"a\u202eb":             `on "a\u202eb".`,
 		`"do what I say", now`: `on "\"do what I say\", now".`,
 	} {
 		if got := foreign.Own("on ").Name(name).Own(".").Message(); got != want {

@@ -224,22 +224,30 @@ func (c *Checker) worktrees(l Layout) error {
 		if dir == l.GitDir {
 			continue
 		}
-		if err := elsewhere.Link(filepath.Join(dir, "logs")); err != nil {
+		if err := c.other(dir); err != nil {
 			return err
 		}
-		for _, f := range []file{{"HEAD", small}, {"commondir", small}, {"locked", small}, {"config.worktree", small}} {
-			if err := c.own(filepath.Join(dir, f.name), f.limit); err != nil {
-				return err
-			}
-		}
-		if err := c.tables(dir); err != nil {
+	}
+	return nil
+}
+
+// other checks what git reads of a worktree in which it does not start, whose git directory is dir.
+func (c *Checker) other(dir string) error {
+	if err := elsewhere.Link(filepath.Join(dir, "logs")); err != nil {
+		return err
+	}
+	for _, f := range []file{{"HEAD", small}, {"commondir", small}, {"locked", small}, {"config.worktree", small}} {
+		if err := c.own(filepath.Join(dir, f.name), f.limit); err != nil {
 			return err
 		}
-		for _, d := range []file{{"refs", small}, {"logs", large}} {
-			left := maxEntries
-			if err := c.tree(filepath.Join(dir, d.name), d.limit, 0, &left); err != nil {
-				return err
-			}
+	}
+	if err := c.tables(dir); err != nil {
+		return err
+	}
+	for _, d := range []file{{"refs", small}, {"logs", large}} {
+		left := maxEntries
+		if err := c.tree(filepath.Join(dir, d.name), d.limit, 0, &left); err != nil {
+			return err
 		}
 	}
 	return nil

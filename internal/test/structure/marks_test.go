@@ -113,7 +113,7 @@ func damages(p *place, text string) map[string]func(t *testing.T) {
 		"item's name":           write(".tic/items/"+fileName(text, ".md"), "---\nid: \"7\"\ntitle: x\n---\n"),
 		"deleted item's name":   write(".tic/trash/"+fileName(text, ".md"), "---\nid: \"7\"\ntitle: x\n---\n"),
 		"settings":              write(".copse.yml", marshal(text)+": 1\nitems: "+marshal(text)+"\nbranches: "+marshal(text)+"\n"),
-		"settings' words":      write(".copse.yml", marshal(strings.ReplaceAll(text, ".", ""))+": 1\n"),
+		"settings' words":       write(".copse.yml", marshal(strings.ReplaceAll(text, ".", ""))+": 1\n"),
 		"settings' values":      write(".copse.yml", "items:\n  done: ["+marshal(text)+"]\n  "+marshal(text)+": 1\njira:\n  project: "+marshal(text)+"\n"),
 		"settings' syntax":      write(".copse.yml", "a: ["+text+"\nb: }"),
 		"store":                 write(".tic/config.yml", "backend: "+marshal(text)+"\n"),
