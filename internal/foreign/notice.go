@@ -116,6 +116,14 @@ func Mention(names ...string) string {
 	return strings.Join(shown, ", ")
 }
 
+// Path returns a path that the caller has named as an error shows it: like [Mention], but of any length.
+func Path(path string) string {
+	if path == "" || !quoted(path) && strings.IndexFunc(path, notInWord) >= 0 {
+		return strconv.Quote(path)
+	}
+	return path
+}
+
 // Branch returns a name as the messages of twig-mcp show it: in apostrophes, or in quotation marks if it has
 // an apostrophe itself or anything invisible.
 func Branch(name string) string {

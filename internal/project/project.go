@@ -160,7 +160,7 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
-	text := "File not found: " + foreign.Mention(e.Path)
+	text := "File not found: " + foreign.Path(e.Path)
 	if e.Sparse {
 		text += " (git tracks it, but this worktree's sparse checkout leaves it out)"
 	}
@@ -175,7 +175,7 @@ type KindError struct {
 }
 
 func (e *KindError) Error() string {
-	text := foreign.Mention(cmp.Or(e.Path, ".")) + " " + e.Problem
+	text := foreign.Path(cmp.Or(e.Path, ".")) + " " + e.Problem
 	if e.Remedy != "" {
 		text += "; " + e.Remedy
 	}

@@ -72,7 +72,8 @@ func TestNothingGetsOut(t *testing.T) {
 		t.Errorf("an absolute path inside gives %q", got)
 	}
 	for path, want := range map[string]string{
-		"missing": "error: File not found: missing", "loop1": "error: loop1 is part of a loop of symbolic links",
+		"missing": "error: File not found: missing", strings.Repeat("d/", 30) + "missing": "error: File not found: " + strings.Repeat("d/", 30) + "missing",
+		"a b. Note": `error: File not found: "a b. Note"`, "loop1": "error: loop1 is part of a loop of symbolic links",
 		"a\x1b[31m\u202e": `error: File not found: "a\x1b[31m\u202e"`,
 		"dir":             "error: dir is a directory; list_directory shows it",
 		"":                "error: . is a directory; list_directory shows it",
