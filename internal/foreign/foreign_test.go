@@ -368,6 +368,27 @@ func TestHiddenIn(t *testing.T) {
 	})
 }
 
+// A path or a name of a branch is plain, or in quotation marks that it cannot close.
+func TestPathsAndBranches(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("dir/", 20) + "file.go"
+	for got, want := range map[string]string{
+		foreign.Path(long):              long,
+		foreign.Path("a b"):             `"a b"`,
+		foreign.Path(`"a\nb"`):          `"a\nb"`, // as it is spelled
+		foreign.Path("\"a\u202eb\""):    `"\"a\u202eb\""`,
+		foreign.Path(`"a" b "c"`):       `"\"a\" b \"c\""`,
+		foreign.Mention("\"a\u202eb\""): `"\"a\u202eb\""`,
+		foreign.Branch("feature/x"):     `'feature/x'`,
+		foreign.Branch("x' is 'y"):      `"x' is 'y"`,
+		foreign.Branch("x\u202ey"):      `"x\u202ey"`,
+	} {
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
 // A message quotes the names of a line that are more than one plain word, once.
 func TestMessage(t *testing.T) {
 	t.Parallel()

@@ -136,7 +136,7 @@ func Branch(name string) string {
 // quoted reports whether a name has the form that [Spell] gives it.
 func quoted(name string) bool {
 	_, spelled := Unspell(name)
-	return spelled
+	return spelled && !Hidden(name)
 }
 
 func notInWord(r rune) bool {
