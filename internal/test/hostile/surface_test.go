@@ -163,8 +163,9 @@ var sharing = []invocation{
 	{program: "copse", args: "item sync", connects: true, fails: "waiting"},
 	{program: "tic", args: "item create Second"},
 	{program: "tic", args: "sync", connects: true, fails: "waiting"},
-	{program: "copse", args: "item start 1 --worktree --run --branch hostile-start"},
-	{program: "tic", args: "item start 2 --run --branch hostile-switch"},
+	// A claim in a store that was synced asks the remote.
+	{program: "copse", args: "item start 1 --worktree --run --branch hostile-start", connects: true},
+	{program: "tic", args: "item start 2 --run --branch hostile-switch", connects: true},
 }
 
 // served are the commands that run until they are stopped, or need one that does: the
