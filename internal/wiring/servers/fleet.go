@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/foreign"
@@ -118,6 +121,11 @@ func (f *Fleet) Find(ctx context.Context, named string, dirs []string) (*route.W
 		}
 		return nil, notServed(path, hint)
 	case missing != "":
+		if len(candidates) > 0 {
+			if one := f.soon(ctx, missing); one != nil {
+				return one.worktree, nil
+			}
+		}
 		return nil, notServed(missing, hint)
 	case len(candidates) == 1:
 		if one := f.at(candidates[0].Path); one != nil {
@@ -129,6 +137,30 @@ func (f *Fleet) Find(ctx context.Context, named string, dirs []string) (*route.W
 
 func notServed(path, hint string) error {
 	return &toolset.ArgumentError{Name: "worktree", Message: "copse up does not serve " + foreign.Mention(path), Hint: hint}
+}
+
+// A worktree is new for as long as the supervisor needs to notice it.
+const newTime = 5 * time.Second
+
+// soon returns a new worktree once it is served: a client can create one and ask at once. It returns nil for
+// one that is not new, and after the time that the supervisor needs.
+func (f *Fleet) soon(ctx context.Context, path string) *served {
+	made, err := os.Lstat(filepath.Join(path, ".git"))
+	if err != nil || time.Since(made.ModTime()) > newTime {
+		return nil //nolint:nilerr // nobody has just created it
+	}
+	ctx, cancel := context.WithTimeout(ctx, newTime)
+	defer cancel()
+	for {
+		if one := f.at(path); one != nil {
+			return one
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 func (f *Fleet) at(path string) *served {

@@ -92,6 +92,13 @@ func TestOneEndpoint(t *testing.T) {
 	if _, err := all.Find(t.Context(), "topic", []string{root}); err != nil {
 		t.Error(err)
 	}
+	// A client can create a worktree, and ask there before the supervisor has noticed it.
+	created := filepath.Join(t.TempDir(), "created")
+	g.Run(root, "worktree", "add", "-q", "-b", "created", created)
+	if one, err := all.Find(t.Context(), "", []string{created}); err != nil || one.Name() != created {
+		t.Errorf("in a new worktree: %v, %v", one, err)
+	}
+	g.Run(root, "worktree", "remove", created)
 	g.Run(root, "worktree", "remove", linked)
 	for deadline := time.Now().Add(10 * time.Second); len(s.Status()) > 2 && time.Now().Before(deadline); {
 		time.Sleep(20 * time.Millisecond)
