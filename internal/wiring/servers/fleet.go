@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/mcpserver"
 	"github.com/copse-dev/copse/internal/mcpserver/route"
 	"github.com/copse-dev/copse/internal/presence"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/wiring"
@@ -121,12 +122,7 @@ func (f *Fleet) Find(ctx context.Context, named string, dirs []string) (*route.W
 		}
 		return nil, notServed(path, hint)
 	case missing != "":
-		if len(candidates) > 0 {
-			if one := f.soon(ctx, missing); one != nil {
-				return one.worktree, nil
-			}
-		}
-		return nil, notServed(missing, hint)
+		return f.soon(ctx, missing, candidates, hint)
 	case len(candidates) == 1:
 		if one := f.at(candidates[0].Path); one != nil {
 			return one.worktree, nil
@@ -142,22 +138,24 @@ func notServed(path, hint string) error {
 // A worktree is new for as long as the supervisor needs to notice it.
 const newTime = 5 * time.Second
 
-// soon returns a new worktree once it is served: a client can create one and ask at once. It returns nil for
-// one that is not new, and after the time that the supervisor needs.
-func (f *Fleet) soon(ctx context.Context, path string) *served {
+// soon returns a new worktree beside others once it is served: a client can create one and ask at once.
+func (f *Fleet) soon(ctx context.Context, path string, others []full.Candidate, hint string) (*route.Worktree, error) {
 	made, err := os.Lstat(filepath.Join(path, ".git"))
-	if err != nil || time.Since(made.ModTime()) > newTime {
-		return nil //nolint:nilerr // nobody has just created it
+	if err != nil && !regular.Absent(err) {
+		return nil, err
+	}
+	if err != nil || len(others) == 0 || time.Since(made.ModTime()) > newTime {
+		return nil, notServed(path, hint)
 	}
 	ctx, cancel := context.WithTimeout(ctx, newTime)
 	defer cancel()
 	for {
 		if one := f.at(path); one != nil {
-			return one
+			return one.worktree, nil
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return nil, notServed(path, hint)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
