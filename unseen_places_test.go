@@ -146,7 +146,7 @@ var unaskedPlaces = map[string]string{
 		settings DatabaseOf
 		settings DirectoryOf
 		wiring/full Choose
-		wiring/full check
+		wiring/full leadsElsewhere
 		wiring/full placeOf
 		workflow/stack real
 	`,

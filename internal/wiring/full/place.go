@@ -17,6 +17,7 @@ import (
 // linked worktree inside the main one with a link: git overwrites ignored files.
 type place struct {
 	path, real string
+	dir        fs.FileInfo // of path, nil if there was nothing
 	git        string      // for all worktrees; "" outside git
 	was        fs.FileInfo // of git, nil if there was nothing
 	linked     bool        // the workspace is a linked worktree, whose git directory is elsewhere
@@ -25,10 +26,21 @@ type place struct {
 func placeOf(w session.Worktree) place {
 	p := place{path: w.Workspace(), git: w.Common, linked: w.Main != ""}
 	p.real, _ = filepath.EvalSymlinks(p.path) // "" if there is nothing
+	p.dir, _ = os.Stat(p.path)
 	if p.git != "" {
 		p.was, _ = p.look()
 	}
 	return p
+}
+
+// leadsElsewhere reports whether the path has become one to another place. The same directory is in the same
+// place, which is quicker to see.
+func (p place) leadsElsewhere() bool {
+	if now, err := os.Stat(p.path); err == nil && p.dir != nil && os.SameFile(now, p.dir) {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(p.path)
+	return err == nil && real != p.real && p.real != ""
 }
 
 // look returns what git's directory is. In its own repository, it can be created again, but not become a
@@ -43,7 +55,7 @@ func (p place) look() (fs.FileInfo, error) {
 // check returns an error if the path leads elsewhere now, or git's directory is another one. For a path that
 // leads nowhere, it returns nil.
 func (p place) check() error {
-	if real, err := filepath.EvalSymlinks(p.path); err == nil && real != p.real && p.real != "" {
+	if p.leadsElsewhere() {
 		return failure.New(failure.NoRepository, "The directory of this server, "+p.path+", has changed since the server started: its path now leads elsewhere",
 			"If the change is yours, start copse again. If not, look for a symbolic link in that path: a commit can contain one.")
 	}
