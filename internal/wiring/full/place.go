@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/toolset"
 )
@@ -56,14 +57,14 @@ func (p place) look() (fs.FileInfo, error) {
 // leads nowhere, it returns nil.
 func (p place) check() error {
 	if p.leadsElsewhere() {
-		return failure.New(failure.NoRepository, "The directory of this server, "+p.path+", has changed since the server started: its path now leads elsewhere",
+		return failure.New(failure.NoRepository, "The directory of this server, "+foreign.Mention(p.path)+", has changed since the server started: its path now leads elsewhere",
 			"If the change is yours, start copse again. If not, look for a symbolic link in that path: a commit can contain one.")
 	}
 	if p.was == nil {
 		return nil
 	}
 	if now, err := p.look(); err == nil && (p.linked && !os.SameFile(now, p.was) || now.Mode().Type() != p.was.Mode().Type()) {
-		return failure.New(failure.NoRepository, "The git directory of this server, "+p.git+", has changed since the server started: its path now leads elsewhere",
+		return failure.New(failure.NoRepository, "The git directory of this server, "+foreign.Mention(p.git)+", has changed since the server started: its path now leads elsewhere",
 			"If the change is yours, start copse again. If not, look for another repository or a symbolic link in that path.")
 	}
 	return nil // also if nothing can be read or written there
