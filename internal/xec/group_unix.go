@@ -20,6 +20,9 @@ func newGroup(cmd *exec.Cmd) (*group, error) {
 
 func (g *group) adopt(*os.Process) error { return nil }
 
+// outlive lets the group continue when this process is killed, which it does by itself.
+func (g *group) outlive() error { return nil }
+
 // kill ends every process of the group. After the leader's end its number
 // stays taken while a member lives; if none does, the kill finds nobody, as
 // systems do not hand out a number again at once.

@@ -3,12 +3,14 @@
 package xec_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -50,5 +52,29 @@ func TestRunHasNoTerminal(t *testing.T) {
 	_, rest, _ := strings.Cut(stat, ") ")
 	if fields := strings.Fields(rest); len(fields) < 4 || fields[3] != pid {
 		t.Errorf("the session of process %s is in %q", pid, rest)
+	}
+}
+
+// A program with a grace is asked to end, and killed when that has passed.
+func TestRunGrace(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		script string
+		grace  time.Duration
+		want   string
+	}{
+		"ends":      {"trap 'echo bye; exit' TERM; echo up; while :; do sleep 0.01; done", time.Minute, "up\nbye\n"},
+		"stubborn":  {"trap '' TERM; echo up; while :; do sleep 0.01; done", 50 * time.Millisecond, "up\n"},
+		"not asked": {"trap 'echo bye; exit' TERM; echo up; while :; do sleep 0.01; done", 0, "up\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			command := shell(c.script)
+			command.Grace, command.Timeout = c.grace, time.Second
+			res, err := xec.Run(t.Context(), command)
+			if !errors.Is(err, context.DeadlineExceeded) || string(res.Stdout) != c.want {
+				t.Errorf("got %q, %v", res.Stdout, err)
+			}
+		})
 	}
 }

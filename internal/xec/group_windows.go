@@ -19,24 +19,34 @@ func newGroup(cmd *exec.Cmd) (*group, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create job object: %w", err)
 	}
-	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{
-		BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{
-			LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
-		},
-	}
-	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
-		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
-	if err != nil {
-		_ = windows.CloseHandle(job)
-		return nil, fmt.Errorf("limit job object: %w", err)
+	g := &group{job}
+	if err := g.limit(windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE); err != nil {
+		g.close()
+		return nil, err
 	}
 	// Not in this console's group, so that Ctrl-C reaches this process alone,
 	// which then ends its children.
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW,
 	}
-	return &group{job}, nil
+	return g, nil
 }
+
+// limit sets the limits of the job.
+func (g *group) limit(flags uint32) error {
+	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{
+		BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{LimitFlags: flags},
+	}
+	_, err := windows.SetInformationJobObject(g.job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	if err != nil {
+		return fmt.Errorf("limit job object: %w", err)
+	}
+	return nil
+}
+
+// outlive lets the group continue when this process is killed.
+func (g *group) outlive() error { return g.limit(0) }
 
 // adopt puts the started program into the job. What it started in the moment
 // before is not in the job, which no program is fast enough to do.

@@ -6,7 +6,7 @@
 // output. Run guarantees that
 //
 //   - it ends: by the context, by the time limit of every command, and on Linux and Windows also
-//     when this process is killed;
+//     when this process is killed, except with [Command.Outlives];
 //   - the rest of the process group is killed before it returns, however
 //     the program ended, and a process that left the group but kept the output
 //     open does not delay it;
@@ -83,8 +83,8 @@ type Command struct {
 	// MaxProcessor is how much processor time the program may use, in whole seconds, where the system
 	// can limit that (Linux); 0 means no limit. A program that uses it up ends with [ErrProcessor].
 	MaxProcessor time.Duration
-	// Grace is how long the program may take to end after [Stream] has asked it to; 0 means a quarter
-	// of a second.
+	// Grace is how long the program may take to end after it was asked to, where the system can ask
+	// (Unix). With 0, [Stream] waits a quarter of a second, and [Run] kills the program without asking.
 	Grace time.Duration
 	// Hurry ends the grace early when it is closed; nil never does.
 	Hurry <-chan struct{}
@@ -92,6 +92,9 @@ type Command struct {
 	Guard *Guard
 	// Person, if set, is the terminal of the person for whom [Stream] runs a program with a guard.
 	Person *terminal.Person
+	// Outlives means that the program that [Run] started continues when this process is killed. It is for
+	// a short program that writes: git that is ended at the wrong moment leaves a lock file.
+	Outlives bool
 	// Started, if set, is called by [Stream] with the number of the process that it
 	// started: the guard's, if there is one.
 	Started func(pid int)
@@ -174,11 +177,22 @@ func runInGroup(cmd *exec.Cmd, c Command) (killed bool, err error) {
 		return false, err
 	}
 	defer g.close()
-	endWithCaller(cmd)
+	if c.Outlives {
+		err = g.outlive()
+	} else {
+		endWithCaller(cmd)
+	}
+	if err != nil {
+		return false, err
+	}
 	var cancelled atomic.Bool
 	cmd.Cancel = func() error {
 		cancelled.Store(true)
-		cmd.WaitDelay = pipeDelay // nobody waits for the rest; exec reads it after this call
+		// Exec reads it after this call. It is how long the program, and what has its output, may take.
+		cmd.WaitDelay = cmp.Or(c.Grace, pipeDelay)
+		if c.Grace > 0 && g.ask() {
+			return nil
+		}
 		return g.kill()
 	}
 	if err := cmd.Start(); err != nil {

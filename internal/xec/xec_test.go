@@ -78,9 +78,16 @@ func child(mode string, args []string) int {
 		}
 		fmt.Fprintln(os.Stderr, "up")
 		_, _ = io.Copy(io.Discard, conn)
-	case "run-hang":
-		hang := xec.Command{Name: os.Args[0], Args: args, Env: xec.Env(os.Environ()).With(modeVar + "=hang"), Timeout: time.Hour}
-		if _, err := xec.Run(context.Background(), hang); err != nil {
+	case "answer":
+		conn, err := net.Dial("tcp", args[0])
+		if err != nil {
+			return 1
+		}
+		_, _ = io.Copy(conn, conn)
+	case "run-hang", "run-answer":
+		mode := strings.TrimPrefix(mode, "run-")
+		c := xec.Command{Name: os.Args[0], Args: args, Env: xec.Env(os.Environ()).With(modeVar + "=" + mode), Timeout: time.Hour, Outlives: mode == "answer"}
+		if _, err := xec.Run(context.Background(), c); err != nil {
 			return 1
 		}
 	case "parent", "parent-ends", "parent-of-escaped":

@@ -3,8 +3,8 @@
 // fetching of missing objects. It takes no optional locks, asks no questions, and has limits of
 // time, output, and memory.
 //
-// Create a [Git] with [New]; its commands must only read. A [Guard] provides what depends on the
-// repository's own files.
+// Create a [Git] with [New]; its commands must only read, except those of [Git.Writing]. A [Guard]
+// provides what depends on the repository's own files.
 package program
 
 import (
@@ -33,6 +33,8 @@ const (
 	// suspicious is how long git runs before its guard looks for the cause. By then, git can have read a hundred
 	// megabytes of a file that never ends.
 	suspicious = 100 * time.Millisecond
+	// writingTime limits a command that writes: a new worktree of a large repository takes minutes.
+	writingTime = 15 * time.Minute
 	// patience is how much longer it may run if the cause only slows it down.
 	patience = 550 * time.Millisecond
 )
@@ -69,6 +71,8 @@ type Git struct {
 	guard    Guard
 	// maxOutput limits the output.
 	maxOutput int
+	// writes means that a command must not be interrupted.
+	writes bool
 }
 
 // New returns the git program for a place. env is called at most once, when git runs first, and returns
@@ -88,6 +92,14 @@ func New(at Repository, env func() xec.Env, guard Guard) Git {
 // that is an error.
 func (g Git) Within(limit int) Git {
 	g.maxOutput = limit
+	return g
+}
+
+// Writing returns git for a command that writes to the repository, which the caller has checked. It runs
+// to its end, even if its context ends or this process is killed: git that is ended while it creates a
+// lock file leaves it, and no git can write there until somebody removes it.
+func (g Git) Writing() Git {
+	g.writes = true
 	return g
 }
 
@@ -133,11 +145,18 @@ func (g Git) run(ctx context.Context, input []byte, args []string) (out, stderr 
 			line = append(line, "-c", s)
 		}
 	}
+	limit := timeout
+	if g.writes {
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		ctx, limit = context.WithoutCancel(ctx), writingTime
+	}
 	ctx, stop := Guarded(ctx, g.guard)
 	defer stop()
 	res, err := xec.Run(ctx, xec.Command{
-		Name: "git", Args: append(line, args...), Env: g.env(),
-		Timeout: timeout, MaxOutput: g.maxOutput, Whole: true, MaxMemory: maxMemory, Stdin: input,
+		Name: "git", Args: append(line, args...), Env: g.env(), Outlives: g.writes,
+		Timeout: limit, MaxOutput: g.maxOutput, Whole: true, MaxMemory: maxMemory, Stdin: input,
 	})
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
 		exit.Stderr = complaints(exit.Stderr)

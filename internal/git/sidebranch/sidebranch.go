@@ -144,17 +144,20 @@ var streamed = []string{"-c", "core.bigFileThreshold=16m"}
 
 // git runs git without the repository's configuration.
 func (b *Branch) git(ctx context.Context, input []byte, args ...string) ([]byte, error) {
-	return b.run(ctx, limits{localTime, maxOutput}, input, args, side{})
+	return b.run(ctx, limits{time: localTime, output: maxOutput}, input, args, side{})
 }
 
-// limits are the limits of one run of git: its time, and its output in bytes.
+// limits are the limits of one run of git: its time, its output in bytes, and how long it may take to
+// end when it is asked to.
 type limits struct {
 	time   time.Duration
 	output int
+	grace  time.Duration
 }
 
-// transfer are the limits of git's work with a remote.
-var transfer = limits{transferTime, maxSaid}
+// transfer are the limits of git's work with a remote. A git that is killed while it moves the branch of
+// a remote in the file system leaves a lock file there.
+var transfer = limits{time: transferTime, output: maxSaid, grace: time.Second}
 
 // run returns the output of result.
 func (b *Branch) run(ctx context.Context, limit limits, input []byte, args []string, other side) ([]byte, error) {
@@ -182,7 +185,7 @@ func (b *Branch) result(ctx context.Context, limit limits, input []byte, args []
 	).With(other.env...)
 	res, err := xec.Run(ctx, xec.Command{
 		Name: "git", Args: slices.Concat([]string{"--no-pager"}, flushed, streamed, args), Env: env,
-		Stdin: input, Timeout: limit.time, MaxOutput: limit.output, Whole: true, MaxMemory: maxMemory,
+		Stdin: input, Timeout: limit.time, MaxOutput: limit.output, Grace: limit.grace, Whole: true, MaxMemory: maxMemory,
 	})
 	if err == nil && res.Truncated {
 		err = fmt.Errorf("git printed more than %d MB", limit.output>>20)
@@ -279,8 +282,8 @@ func (b *Branch) Intact(ctx context.Context, c Commit) (bool, error) {
 }
 
 // Move moves the branch to a commit. If it is not at from, the error is ErrMoved. It waits briefly
-// while another git has locked the branch: one that a killed process has started, for example, ends a
-// moment later.
+// while another git has locked the branch: one that a killed process has started, for example, ends by
+// itself.
 func (b *Branch) Move(ctx context.Context, to, from Commit) error {
 	old := string(from)
 	if old == "" {
@@ -289,10 +292,10 @@ func (b *Branch) Move(ctx context.Context, to, from Commit) error {
 	if err := b.repo.Writable(b.ref); err != nil {
 		return err
 	}
-	const shortest, longest, limit = time.Millisecond, time.Second, 2 * time.Second
+	const shortest, longest, limit = time.Millisecond, time.Second, 10 * time.Second
 	pauses := backoff.Start(shortest, longest)
 	for {
-		_, err := b.inRepository(ctx, slices.Concat(flushed, []string{"update-ref", "--no-deref", "--create-reflog", "-m", "copse: sync work items", b.ref, string(to), old})...)
+		_, err := b.repo.Program().Writing().Run(ctx, slices.Concat(flushed, []string{"update-ref", "--no-deref", "--create-reflog", "-m", "copse: sync work items", b.ref, string(to), old})...)
 		if err == nil {
 			return nil
 		}

@@ -1,6 +1,7 @@
 package sidebranch_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -549,6 +550,22 @@ func TestMoveWaits(t *testing.T) {
 	}
 	if tip := must[sidebranch.Commit](t)(b.Tip(t.Context())); tip != commit {
 		t.Errorf("the branch is at %q", tip)
+	}
+}
+
+// A move that has begun ends by itself: git that is killed meanwhile can leave the branch locked.
+func TestMoveIsNotInterrupted(t *testing.T) {
+	t.Parallel()
+	g, clone, _ := repository(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	runs := g.During("update-ref", cancel)
+	b := open(t, g, clone)
+	commit := must[sidebranch.Commit](t)(b.Commit(ctx, sidebranch.Tree{"a.md": "a"}, "First"))
+	if err := b.Move(ctx, commit, ""); err != nil {
+		t.Fatal(err)
+	}
+	if tip := must[sidebranch.Commit](t)(b.Tip(t.Context())); tip != commit || runs() != 1 {
+		t.Errorf("the branch is at %q after %d runs", tip, runs())
 	}
 }
 

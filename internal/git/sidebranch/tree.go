@@ -108,7 +108,7 @@ func (b *Branch) Changes(ctx context.Context, c Commit, files Tree, counts func(
 
 // list returns the hashes of a commit's regular files by name.
 func (b *Branch) list(ctx context.Context, c Commit) (map[string]string, error) {
-	out, err := b.run(ctx, limits{localTime, maxList}, nil, []string{"ls-tree", "-r", "-z", "--full-tree", string(c)}, side{})
+	out, err := b.run(ctx, limits{time: localTime, output: maxList}, nil, []string{"ls-tree", "-r", "-z", "--full-tree", string(c)}, side{})
 	if err != nil {
 		return nil, fmt.Errorf("list commit %s: %w", c, err)
 	}

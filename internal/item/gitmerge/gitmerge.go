@@ -336,7 +336,7 @@ func (m *Merge) Add(ctx context.Context) error {
 	if err := m.repo.git.Writable(); err != nil {
 		return err
 	}
-	_, err := m.repo.run(ctx, "--literal-pathspecs", "add", "-A", "--", strings.TrimSuffix(m.repo.prefix, "/"))
+	_, err := m.repo.git.Program().Writing().Run(ctx, "--literal-pathspecs", "add", "-A", "--", strings.TrimSuffix(m.repo.prefix, "/"))
 	return err
 }
 
@@ -347,8 +347,12 @@ func (r *Repo) SetDriver(ctx context.Context, name, command string) error {
 	if err := r.git.Writable(); err != nil {
 		return err
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	ctx = context.WithoutCancel(ctx) // all or none
 	for _, setting := range [][2]string{{"name", "work items, field by field"}, {"driver", command + " %O %A %B %P || { test $? -ge 126 && git merge-file -L ours -L base -L theirs %A %O %B; }"}} {
-		if _, err := r.run(ctx, "config", "--local", "merge."+name+"."+setting[0], setting[1]); err != nil {
+		if _, err := r.git.Program().Writing().Run(ctx, "config", "--local", "merge."+name+"."+setting[0], setting[1]); err != nil {
 			return fmt.Errorf("add the merge driver to git's configuration: %w", err)
 		}
 	}

@@ -83,6 +83,35 @@ func TestStart(t *testing.T) {
 	}
 }
 
+// A start that has begun is complete when its caller leaves.
+func TestStartIsNotInterrupted(t *testing.T) {
+	t.Parallel()
+	g, dir := gittest.New(t), gittest.Dir(t)
+	g.Run(dir, "init", "-q", "--initial-branch=main")
+	g.Commit(dir, "begin")
+	store := project(t, dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	runs := g.During("switch", cancel)
+	repo, err := git.Discover(ctx, dir, git.Options{Env: g.Env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := backlog.New(store)
+	plan, err := work.PlanStart(ctx, repo, 1, backlog.StartOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := work.Begin(ctx, repo, plan); err != nil || runs() != 1 {
+		t.Fatalf("%d runs, %v", runs(), err)
+	}
+	if it, err := store.Item(t.Context(), 1); err != nil || it.Link.Branch != plan.Branch {
+		t.Errorf("after the start: %+v, %v", it, err)
+	}
+	if head, err := repo.Head(t.Context()); err != nil || head.Branch != plan.Branch {
+		t.Errorf("checked out: %+v, %v", head, err)
+	}
+}
+
 // pulls has pull requests by their number; it fails for others.
 type pulls map[int]pullrequest.PullRequest
 

@@ -346,9 +346,10 @@ func (b *Backlog) Begin(ctx context.Context, repo *git.Repo, s Start) error {
 			return fmt.Errorf("prepare the directory of the worktree: %w", err)
 		}
 	}
-	if _, err := repo.Program().Run(ctx, s.Command[1:]...); err != nil {
+	if _, err := repo.Program().Writing().Run(ctx, s.Command[1:]...); err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(s.Command[:2], " "), err)
 	}
+	ctx = context.WithoutCancel(ctx) // the branch is there
 	if _, err := b.backend.Update(ctx, s.ID, p); err != nil {
 		return errors.Join(fmt.Errorf("the branch %s was created, but the item was not linked", s.Branch), err)
 	}
