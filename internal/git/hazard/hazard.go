@@ -185,11 +185,15 @@ func (c *Checker) tables(path string) error {
 	if err := elsewhere.Link(filepath.Join(dir, "tables.list")); err != nil {
 		return err
 	}
-	text, err := regular.Read(filepath.Join(dir, "tables.list"), small)
+	list := filepath.Join(dir, "tables.list")
+	text, err := regular.Read(list, small)
 	if err != nil {
 		return special(err)
 	}
 	for _, name := range lines(text) {
+		if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) { // the table of another repository
+			return &fs.PathError{Op: "read", Path: list, Err: fmt.Errorf("it names %q, and git's tables are in its own directory", name)}
+		}
 		if err := c.own(dir+string(filepath.Separator)+name, large); err != nil { // not cleaned: git follows links first
 			return err
 		}

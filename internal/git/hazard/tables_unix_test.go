@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -44,5 +45,19 @@ func TestTables(t *testing.T) {
 	}
 	if _, ok := errors.AsType[*regular.NotRegularError](check(main)); !ok {
 		t.Errorf("the table is a named pipe: %v", check(main))
+	}
+}
+
+// A table in another directory is one of another repository.
+func TestTablesElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"../../other/.git/reftable/a.ref", "sub/a.ref", "/other/a.ref"} {
+		dir := t.TempDir()
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, "reftable"), 0o700), os.WriteFile(filepath.Join(dir, "reftable", "tables.list"), []byte("a.ref\n"+name+"\n"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if err := new(hazard.Checker).Check(hazard.Layout{GitDir: dir, CommonDir: dir}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%q is accepted: %v", name, err)
+		}
 	}
 }
