@@ -26,6 +26,7 @@ var unaskedPlaces = map[string]string{
 		item/numbers replace
 		item/numbers update
 		item/numbers walk
+		project entries
 		project moved
 		project readPart
 		remote has

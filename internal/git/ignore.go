@@ -53,18 +53,23 @@ type Excludes struct {
 	Files []string
 	// FoldCase means that patterns are case-insensitive.
 	FoldCase bool
+	// Sparse means that the configuration has a sparse checkout, so LeftOut can have files.
+	Sparse bool
 }
 
-// Excludes reads the configuration of ignore patterns.
+// Excludes reads the configuration of what git ignores and leaves out.
 func (r *Repo) Excludes(ctx context.Context) (Excludes, error) {
-	return read(r, func() (Excludes, error) {
+	return unlessGone(r, func() (Excludes, error) {
 		cfg, err := r.config(ctx)
 		if err != nil {
 			return Excludes{}, fmt.Errorf("read what is ignored: %w", err)
 		}
 		var e Excludes
+		if e.Sparse, err = cfg.Bool("core.sparsecheckout", false); err != nil {
+			e.Sparse = false // LeftOut reports it
+		}
 		if e.FoldCase, err = cfg.Bool("core.ignorecase", false); err != nil {
-			return Excludes{}, fmt.Errorf("read what is ignored: %w", err)
+			return Excludes{Sparse: e.Sparse}, fmt.Errorf("read what is ignored: %w", err)
 		}
 		if path := r.userExcludes(cfg.Value("core.excludesfile")); path != "" {
 			e.Files = append(e.Files, path)

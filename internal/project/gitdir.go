@@ -20,8 +20,12 @@ func (p *Project) isGits(ctx context.Context, f *directory, name string) bool {
 	if rooted.NamesGit(name) {
 		return true
 	}
-	gits, dir := f.inGit, ""
-	for _, part := range append([]string{"."}, strings.Split(name, "/")...) {
+	gits, parts := f.inGit, []string{"."}
+	if name != "." {
+		parts = append(parts, strings.Split(name, "/")...)
+	}
+	dir := ""
+	for _, part := range parts {
 		dir = path.Join(dir, part)
 		if f.IsGit(dir) {
 			gits = true

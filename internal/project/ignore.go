@@ -37,6 +37,7 @@ type filter struct {
 	root      gitignore.Rules
 	effort    *gitignore.Effort
 	tracked   func() index.Paths
+	leftOut   index.Paths // by the sparse checkout, as far as git says
 	without   problems
 	// weakest and fold are the inputs of root.
 	weakest []*gitignore.Patterns
@@ -95,6 +96,11 @@ func (p *Project) newFilter(ctx context.Context, f *directory) (flt *filter, war
 	excludes, err := repo.Excludes(ctx)
 	if err != nil {
 		warnings = append(warnings, "copse does not use the user's own ignore patterns: "+err.Error())
+	}
+	if excludes.Sparse {
+		if paths, err := repo.LeftOut(ctx); err == nil {
+			flt.leftOut = paths
+		}
 	}
 	var weakest []*gitignore.Patterns
 	for _, file := range excludes.Files {

@@ -72,12 +72,12 @@ func (p *Project) List(ctx context.Context, asked string, r Range) (Listing, err
 	if err != nil {
 		return Listing{}, p.missing(ctx, name, err)
 	}
-	entries, err := f.ReadDir(real)
+	entries, err := f.entries(real)
 	if err != nil {
 		return Listing{}, explain(asked, err)
 	}
 	flt, warnings := p.newFilter(ctx, f)
-	leftOut, names := absent(p.leftOut(ctx), real, entries)
+	leftOut, names := absent(flt.leftOut, real, entries)
 	if leftOut > 0 {
 		warnings = append(warnings, names)
 	}

@@ -65,6 +65,7 @@ type directory struct {
 	path  string
 	info  fs.FileInfo
 	inGit bool // in a git directory
+	last  atomic.Pointer[listed]
 
 	mu       sync.Mutex
 	patterns map[string]*cachedfile.File[*gitignore.Patterns] // the .gitignore of a directory
@@ -126,13 +127,14 @@ func (p *Project) find(ctx context.Context, asked string) (*directory, string, e
 	return f, name, nil
 }
 
-// real returns the name of the file at the end of links, which must not be git's own.
+// real returns the name of the file at the end of links, which must not be git's own. It is for a name that find
+// returned.
 func (p *Project) real(ctx context.Context, f *directory, asked, name string) (string, error) {
 	real, err := f.Real(name)
 	if err != nil {
 		return "", explain(asked, err)
 	}
-	if p.isGits(ctx, f, real) {
+	if real != name && p.isGits(ctx, f, real) {
 		return "", ErrGit
 	}
 	return real, nil

@@ -303,7 +303,7 @@ func projectLoads() []load {
 		{name: "ignore files of directories", n: 30, flood: true, run: []string{"search hello", fmt.Sprintf(read, "list_directory", `"path":".","depth":3`)}, readers: []string{"project.own"}, plant: func(g *ground, n int) {
 			g.link(lines(60000, "a%010d\n"), n, func(i int) string { return fmt.Sprintf("d%d/.gitignore", i) })
 		}},
-		{name: "files", n: 200, run: []string{"search hello", "context", fmt.Sprintf(read, "list_directory", `"path":".","depth":3`)}, readers: []string{"project.List", "project.read", "git/fingerprint.Subdirectories", "rooted.ReadDir", "git/trial.read"}, plant: func(g *ground, n int) {
+		{name: "files", n: 200, run: []string{"search hello", "context", fmt.Sprintf(read, "list_directory", `"path":".","depth":3`)}, readers: []string{"project.entries", "project.read", "git/fingerprint.Subdirectories", "rooted.ReadDir", "git/trial.read"}, plant: func(g *ground, n int) {
 			for i := range n {
 				g.write(fmt.Sprintf("d%d/hello.txt", i), "hello\n")
 			}

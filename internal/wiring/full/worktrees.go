@@ -102,7 +102,11 @@ func hasWorktrees(common string) bool {
 	if common == "" {
 		return false
 	}
-	dir, err := regular.OpenDirAt(filepath.Join(common, "worktrees"))
+	path := filepath.Join(common, "worktrees")
+	if _, err := os.Lstat(path); regular.Absent(err) {
+		return false // as in most repositories, which an attempt to open it takes three times as long to find out
+	}
+	dir, err := regular.OpenDirAt(path)
 	if err != nil {
 		return !regular.Absent(err)
 	}
