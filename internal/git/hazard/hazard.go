@@ -190,15 +190,24 @@ func (c *Checker) tables(path string) error {
 	if err != nil {
 		return special(err)
 	}
-	for _, name := range lines(text) {
-		if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) { // the table of another repository
-			return &fs.PathError{Op: "read", Path: list, Err: fmt.Errorf("it names %q, and git's tables are in its own directory", name)}
+	for name := range strings.Lines(string(text)) {
+		name = strings.TrimSuffix(name, "\n")
+		if name != "" && !isTable(name) {
+			return &fs.PathError{Op: "read", Path: list, Err: fmt.Errorf("it contains %.80q, which is not the name of a table in its directory", name)}
 		}
-		if err := c.own(dir+string(filepath.Separator)+name, large); err != nil { // not cleaned: git follows links first
+		if err := c.own(filepath.Join(dir, name), large); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isTable reports whether a table of refs can have this name: git and other programs give it letters,
+// digits, dashes, underscores, and dots.
+func isTable(name string) bool {
+	return name[0] != '.' && !strings.ContainsFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r))
+	})
 }
 
 // worktrees checks the files of the other linked worktrees that git reads when it lists them, and

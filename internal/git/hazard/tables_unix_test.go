@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -51,13 +52,20 @@ func TestTables(t *testing.T) {
 // A table in another directory is one of another repository.
 func TestTablesElsewhere(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"../../other/.git/reftable/a.ref", "sub/a.ref", "/other/a.ref"} {
+	for _, name := range []string{"../../other/.git/reftable/a.ref", "sub/a.ref", "/other/a.ref", "#a.ref", "..", "a.ref\r", "a.ref\x00b"} {
 		dir := t.TempDir()
 		if err := errors.Join(os.MkdirAll(filepath.Join(dir, "reftable"), 0o700), os.WriteFile(filepath.Join(dir, "reftable", "tables.list"), []byte("a.ref\n"+name+"\n"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		if err := new(hazard.Checker).Check(hazard.Layout{GitDir: dir, CommonDir: dir}); err == nil || !strings.Contains(err.Error(), name) {
+		if err := new(hazard.Checker).Check(hazard.Layout{GitDir: dir, CommonDir: dir}); err == nil || !strings.Contains(err.Error(), strconv.Quote(name)) {
 			t.Errorf("%q is accepted: %v", name, err)
+		}
+		// What git writes.
+		if err := os.WriteFile(filepath.Join(dir, "reftable", "tables.list"), []byte("0x000000000001-0x00000000002a-1f2e3d4c.ref\n000000000001-000000000002-9b.log\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := new(hazard.Checker).Check(hazard.Layout{GitDir: dir, CommonDir: dir}); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func Fixed() []string {
 		"status.submoduleSummary=false", "status.showStash=false", "submodule.recurse=false",
 		"gc.auto=0", "maintenance.auto=false",
 		// Git's own limits: it waits for a lock, and starts processes, as long and as many as it is told.
-		"core.filesRefLockTimeout=100", "core.packedRefsTimeout=1000", "checkout.workers=1",
+		"core.filesRefLockTimeout=100", "core.packedRefsTimeout=1000", "reftable.lockTimeout=100", "checkout.workers=1",
 		"color.ui=false", "i18n.logOutputEncoding=UTF-8",
 	}
 }

@@ -3,7 +3,7 @@
 // fetching of missing objects. It takes no optional locks, asks no questions, and has limits of
 // time, output, and memory.
 //
-// Create a [Git] with [New]; its commands must only read, except those of [Git.Writing]. A [Guard]
+// Create a [Git] with [New]; its commands must only read, except those of [Git.Writing] and [Git.Brief]. A [Guard]
 // provides what depends on the repository's own files.
 package program
 
@@ -35,6 +35,10 @@ const (
 	suspicious = 100 * time.Millisecond
 	// writingTime limits a command that writes: a new worktree of a large repository takes minutes.
 	writingTime = 15 * time.Minute
+	// grace is how long a command that writes may take to end when it is asked to.
+	grace = 5 * time.Second
+	// briefTime limits the processor time of a brief command that continues without copse.
+	briefTime = 10 * time.Second
 	// patience is how much longer it may run if the cause only slows it down.
 	patience = 550 * time.Millisecond
 )
@@ -71,9 +75,17 @@ type Git struct {
 	guard    Guard
 	// maxOutput limits the output.
 	maxOutput int
-	// writes means that a command must not be interrupted.
-	writes bool
+	how       how
 }
+
+// how is how a command may end.
+type how uint8
+
+const (
+	killed   how = iota // at once
+	asked               // by itself, when it is asked to
+	complete            // by itself
+)
 
 // New returns the git program for a place. env is called at most once, when git runs first, and returns
 // the complete environment; of git's variables, only those that locate the user's configuration are used.
@@ -95,11 +107,18 @@ func (g Git) Within(limit int) Git {
 	return g
 }
 
-// Writing returns git for a command that writes to the repository, which the caller has checked. It runs
-// to its end, even if its context ends or this process is killed: git that is ended while it creates a
-// lock file leaves it, and no git can write there until somebody removes it.
+// Writing returns git for a command that writes to the repository, which the caller has checked. When its
+// context ends, git is asked to end, and can remove its lock files.
 func (g Git) Writing() Git {
-	g.writes = true
+	g.how = asked
+	return g
+}
+
+// Brief returns git as Writing does, for a command that takes milliseconds. It runs to its end, even if its
+// context ends or this process is killed: git that gets a signal while it creates a lock file leaves it, and
+// then no git can write there until somebody removes it. [override.Fixed] limits how long it waits for a lock.
+func (g Git) Brief() Git {
+	g.how = complete
 	return g
 }
 
@@ -145,19 +164,23 @@ func (g Git) run(ctx context.Context, input []byte, args []string) (out, stderr 
 			line = append(line, "-c", s)
 		}
 	}
-	limit := timeout
-	if g.writes {
+	c := xec.Command{
+		Name: "git", Args: append(line, args...), Env: g.env(), Stdin: input,
+		Timeout: timeout, MaxOutput: g.maxOutput, Whole: true, MaxMemory: maxMemory,
+	}
+	switch g.how {
+	case asked:
+		c.Timeout, c.Grace = writingTime, grace
+	case complete:
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
-		ctx, limit = context.WithoutCancel(ctx), writingTime
+		ctx = context.WithoutCancel(ctx)
+		c.Outlives, c.MaxProcessor = true, briefTime
 	}
 	ctx, stop := Guarded(ctx, g.guard)
 	defer stop()
-	res, err := xec.Run(ctx, xec.Command{
-		Name: "git", Args: append(line, args...), Env: g.env(), Outlives: g.writes,
-		Timeout: limit, MaxOutput: g.maxOutput, Whole: true, MaxMemory: maxMemory, Stdin: input,
-	})
+	res, err := xec.Run(ctx, c)
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
 		exit.Stderr = complaints(exit.Stderr)
 	}

@@ -3,6 +3,9 @@ package program_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/copse-dev/copse/internal/git/gittest"
@@ -16,9 +19,9 @@ func (unguarded) Settings(context.Context) ([]string, error) { return nil, nil }
 
 func (unguarded) Obstacle(context.Context) (slow bool, err error) { return false, nil }
 
-// A command that writes ends by itself: git that is killed while it creates a lock file leaves it. A
+// A brief command that writes ends by itself: git that gets a signal while it creates a lock file leaves it. A
 // command that reads ends with its context.
-func TestWriting(t *testing.T) {
+func TestBrief(t *testing.T) {
 	t.Parallel()
 	g := gittest.New(t)
 	dir := g.Init()
@@ -26,13 +29,13 @@ func TestWriting(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	runs := g.During("update-ref", cancel)
 	at := program.New(program.Repository{Dir: dir, Root: dir}, func() xec.Env { return g.Env }, unguarded{})
-	if _, err := at.Writing().Run(ctx, "update-ref", "refs/heads/new", commit); err != nil {
+	if _, err := at.Brief().Run(ctx, "update-ref", "refs/heads/new", commit); err != nil {
 		t.Error(err)
 	}
 	if got, err := at.Run(t.Context(), "rev-parse", "refs/heads/new"); err != nil || string(got) != commit+"\n" {
 		t.Errorf("the branch is at %q, %v", got, err)
 	}
-	if _, err := at.Writing().Run(ctx, "update-ref", "-d", "refs/heads/new"); !errors.Is(err, context.Canceled) {
+	if _, err := at.Brief().Run(ctx, "update-ref", "-d", "refs/heads/new"); !errors.Is(err, context.Canceled) {
 		t.Errorf("a command begins after the end of its context: %v", err)
 	}
 	if runs() != 1 {
@@ -44,5 +47,43 @@ func TestWriting(t *testing.T) {
 	at = program.New(program.Repository{Dir: dir, Root: dir}, func() xec.Env { return g.Env }, unguarded{})
 	if _, err := at.Run(ctx, "rev-parse", "HEAD"); !errors.Is(err, context.Canceled) {
 		t.Errorf("a command that reads is not interrupted: %v", err)
+	}
+}
+
+// A long command that writes is asked to end, and can remove its lock files.
+func TestWriting(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows asks no process to end")
+	}
+	g := gittest.New(t)
+	dir := g.Init()
+	bin := gittest.Dir(t)
+	begun, asked := filepath.Join(bin, "begun"), filepath.Join(bin, "asked")
+	script := "#!/bin/sh\ntrap ': >" + asked + "; exit 1' TERM\n: >" + begun + "\nwhile :; do sleep 0.01; done\n"
+	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	env := g.Env.With("PATH=" + bin + string(filepath.ListSeparator) + g.Env.Get("PATH"))
+	at := program.New(program.Repository{Dir: dir, Root: dir}, func() xec.Env { return env }, unguarded{})
+	for _, test := range []struct {
+		git  program.Git
+		asks bool
+	}{{at, false}, {at.Writing(), true}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			for ctx.Err() == nil {
+				if os.Remove(begun) == nil {
+					cancel()
+				}
+			}
+		}()
+		if _, err := test.git.Run(ctx, "switch", "main"); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		cancel()
+		if err := os.Remove(asked); (err == nil) != test.asks {
+			t.Errorf("asked to end: %v, want %v", err == nil, test.asks)
+		}
 	}
 }

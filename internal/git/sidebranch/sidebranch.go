@@ -295,7 +295,7 @@ func (b *Branch) Move(ctx context.Context, to, from Commit) error {
 	const shortest, longest, limit = time.Millisecond, time.Second, 10 * time.Second
 	pauses := backoff.Start(shortest, longest)
 	for {
-		_, err := b.repo.Program().Writing().Run(ctx, slices.Concat(flushed, []string{"update-ref", "--no-deref", "--create-reflog", "-m", "copse: sync work items", b.ref, string(to), old})...)
+		_, err := b.repo.Program().Brief().Run(ctx, slices.Concat(flushed, []string{"update-ref", "--no-deref", "--create-reflog", "-m", "copse: sync work items", b.ref, string(to), old})...)
 		if err == nil {
 			return nil
 		}

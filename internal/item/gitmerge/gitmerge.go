@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/objects"
 	"github.com/copse-dev/copse/internal/item/gitmerge/births"
@@ -331,14 +332,29 @@ func IsStored(name string) bool {
 }
 
 // Add marks the store as merged for git, as the first of the Steps does. It is for a
-// person who asked for it.
+// person who asked for it. A store with a submodule is an error: git would run the programs that the
+// submodule's own configuration names.
 func (m *Merge) Add(ctx context.Context) error {
 	if err := m.repo.git.Writable(); err != nil {
 		return err
 	}
-	_, err := m.repo.git.Program().Writing().Run(ctx, "--literal-pathspecs", "add", "-A", "--", strings.TrimSuffix(m.repo.prefix, "/"))
+	store := strings.TrimSuffix(m.repo.prefix, "/")
+	staged, err := m.repo.run(ctx, "--literal-pathspecs", "ls-files", "--stage", "-z", "--", store)
+	if err != nil {
+		return err
+	}
+	for entry := range strings.SplitSeq(staged, "\x00") {
+		if mode, _, _ := strings.Cut(entry, " "); mode == gitlink {
+			_, path, _ := strings.Cut(entry, "\t")
+			return fmt.Errorf("%s is a submodule, and git would run what its own configuration names; remove it, or run the command yourself", foreign.Path(path))
+		}
+	}
+	_, err = m.repo.git.Program().Writing().Run(ctx, "--literal-pathspecs", "add", "-A", "--", store)
 	return err
 }
+
+// gitlink is the mode of a submodule in the index.
+const gitlink = "160000"
 
 // SetDriver adds a merge driver to the configuration of the repository. It is for a person who
 // asked for it. If the command does not start, or is killed, git merges the lines of the file, as in a
@@ -352,7 +368,7 @@ func (r *Repo) SetDriver(ctx context.Context, name, command string) error {
 	}
 	ctx = context.WithoutCancel(ctx) // all or none
 	for _, setting := range [][2]string{{"name", "work items, field by field"}, {"driver", command + " %O %A %B %P || { test $? -ge 126 && git merge-file -L ours -L base -L theirs %A %O %B; }"}} {
-		if _, err := r.git.Program().Writing().Run(ctx, "config", "--local", "merge."+name+"."+setting[0], setting[1]); err != nil {
+		if _, err := r.git.Program().Brief().Run(ctx, "config", "--local", "merge."+name+"."+setting[0], setting[1]); err != nil {
 			return fmt.Errorf("add the merge driver to git's configuration: %w", err)
 		}
 	}

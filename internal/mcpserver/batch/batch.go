@@ -16,7 +16,6 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"slices"
 
 	"github.com/copse-dev/copse/internal/mcpserver/wire"
 )
@@ -34,8 +33,8 @@ const MaxSmall = 64 << 10
 var ErrTooLarge = errors.New("the message is too large")
 
 // Limit reads the body of a request. It returns [ErrTooLong] for a long batch, [ErrTooLarge] for a message
-// that is too large, a [*wire.IDError] for one whose ID would be changed, and the error of a body that cannot be
-// read. Limit the size of the body first.
+// that is too large, a [*wire.IDError] for one whose ID would be changed, a [*wire.AmbiguousError], and the error of a
+// body that cannot be read. Limit the size of the body first.
 func Limit(r *http.Request) error {
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -57,18 +56,15 @@ func Asks(r *http.Request) bool {
 		return true // the next reader would not see all of it
 	}
 	r.Body = readCloser{bytes.NewReader(text), r.Body}
-	type message struct {
-		ID     json.RawMessage `json:"id"`
-		Method string          `json:"method"`
+	if !json.Valid(text) {
+		return true
 	}
-	var all []message
-	if bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("[")) {
-		err = json.Unmarshal(text, &all)
-	} else {
-		all = make([]message, 1)
-		err = json.Unmarshal(text, &all[0])
+	for message := range messages(text) {
+		if head, err := wire.ReadEnvelope(message); err != nil || head.ID != nil && head.Method != "" {
+			return true
+		}
 	}
-	return err != nil || slices.ContainsFunc(all, func(m message) bool { return m.ID != nil && m.Method != "" })
+	return false
 }
 
 // readCloser is a body of which a part was read.
@@ -85,10 +81,14 @@ func check(text []byte) error {
 		if n++; n > Max {
 			return ErrTooLong
 		}
-		if !fits(message) {
+		head, err := wire.ReadEnvelope(message)
+		if err != nil {
+			return err
+		}
+		if len(message) > MaxSmall && !isCall(head.Method) {
 			return ErrTooLarge
 		}
-		if err := wire.CheckID(message); err != nil {
+		if err := head.CheckID(); err != nil {
 			return err
 		}
 	}
@@ -111,15 +111,6 @@ func messages(text []byte) iter.Seq[json.RawMessage] {
 	}
 }
 
-// fits reports whether a message is small, or a call of a tool or a prompt. A server forgets the
-// arguments of a call with its answer. It keeps those of other methods, such as initialize, for as
-// long as the session lasts.
-func fits(message json.RawMessage) bool {
-	if len(message) <= MaxSmall {
-		return true
-	}
-	var head struct {
-		Method string `json:"method"`
-	}
-	return json.Unmarshal(message, &head) == nil && (head.Method == "tools/call" || head.Method == "prompts/get")
-}
+// isCall reports whether a method is a call of a tool or a prompt. A server forgets the arguments of a call
+// with its answer. It keeps those of other methods, such as initialize, for as long as the session lasts.
+func isCall(method string) bool { return method == "tools/call" || method == "prompts/get" }

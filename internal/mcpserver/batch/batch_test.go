@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/copse-dev/copse/internal/mcpserver/batch"
+	"github.com/copse-dev/copse/internal/mcpserver/wire"
 )
 
 // The limit counts the elements of the outer array, and the next reader sees the whole body.
@@ -22,8 +23,8 @@ func TestLimit(t *testing.T) {
 		return strings.Replace(empty, `""`, `"`+strings.Repeat("a", size-len(empty))+`"`, 1)
 	}
 	for name, c := range map[string]struct {
-		body        string
-		long, large bool
+		body                   string
+		long, large, ambiguous bool
 	}{
 		"empty":             {body: ""},
 		"one message":       {body: " {\"a\":[1,2,3]}"},
@@ -39,7 +40,8 @@ func TestLimit(t *testing.T) {
 		"large":             {body: " " + message("initialize", batch.MaxSmall+1), large: true},
 		"large answer":      {body: strings.Replace(message("x", batch.MaxSmall+1), "method", "result", 1), large: true},
 		"large in a batch":  {body: "[{}," + message("notifications/initialized", batch.MaxSmall+1) + "]", large: true},
-		"two methods":       {body: strings.Replace(message("tools/call", batch.MaxSmall+30), `"a"`, `"method":"initialize","a"`, 1), large: true},
+		"two methods":       {body: strings.Replace(message("initialize", batch.MaxSmall+30), `"a"`, `"Method":"tools/call","a"`, 1), ambiguous: true},
+		"two IDs":           {body: `[{},{"id":1,"method":"ping","ID":null}]`, ambiguous: true},
 		"large and damaged": {body: message("initialize", batch.MaxSmall+1)[1:]},
 		"not closed":        {body: strings.TrimSuffix(array(batch.Max, "{}"), "]")},
 		"not closed, long":  {body: strings.TrimSuffix(array(batch.Max+1, "{}"), "]"), long: true},
@@ -54,7 +56,10 @@ func TestLimit(t *testing.T) {
 			if errors.Is(err, batch.ErrTooLong) != c.long || errors.Is(err, batch.ErrTooLarge) != c.large {
 				t.Fatalf("error is %v, want a long batch: %v, a large message: %v", err, c.long, c.large)
 			}
-			if c.long || c.large {
+			if _, ok := errors.AsType[*wire.AmbiguousError](err); ok != c.ambiguous {
+				t.Fatalf("error is %v, want one about an ambiguous message: %v", err, c.ambiguous)
+			}
+			if c.long || c.large || c.ambiguous {
 				return
 			}
 			got, err := io.ReadAll(r.Body)
@@ -71,7 +76,7 @@ func TestAsks(t *testing.T) {
 	const request, note, answer = `{"id":1,"method":"ping"}`, `{"method":"notifications/cancelled"}`, `{"id":1,"result":{}}`
 	for body, want := range map[string]bool{
 		request: true, note: false, answer: false, "[" + note + "," + answer + "]": false, " [" + note + "," + request + "]": true,
-		"{": true, "": true,
+		"{": true, "": true, `{"id":1,"method":"ping","Method":""}`: true, `{"id":1,"method":"ping","id":null}`: true,
 	} {
 		r := httptest.NewRequest("POST", "/", strings.NewReader(body))
 		if got := batch.Asks(r); got != want {

@@ -271,7 +271,11 @@ func decodeOne(line []byte) (jsonrpc.Message, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this is not a JSON-RPC 2.0 message: %w", err)
 	}
-	return msg, wire.CheckID(line)
+	head, err := wire.ReadEnvelope(line)
+	if err == nil {
+		err = head.CheckID()
+	}
+	return msg, err
 }
 
 // shallow is the maximum number of objects and arrays in a line for [decodeRequest], whose decoder is

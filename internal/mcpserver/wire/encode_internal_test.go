@@ -130,14 +130,42 @@ func TestCheckID(t *testing.T) {
 		`1.5`: "1.5", `9007199254740992`: "9007199254740992", `-1e30`: "-1e30", `1e400`: "1e400", strings.Repeat("9", 200): "null",
 	} {
 		got := ""
-		if err, ok := errors.AsType[*IDError](CheckID([]byte(`{"id":` + id + `,"method":"ping"}`))); ok {
+		head, _ := ReadEnvelope([]byte(`{"id":` + id + `,"method":"ping"}`))
+		if err, ok := errors.AsType[*IDError](head.CheckID()); ok {
 			got = string(err.ID)
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", id, got, want)
 		}
 	}
-	if CheckID([]byte(`{"method":"x"}`)) != nil || CheckID([]byte(`{"id":1.5,`)) != nil {
-		t.Error("a message without an ID is refused")
+	for _, text := range []string{`{"method":"x"}`, `{"id":1.5,`, `7`, `{"id":1.5,"method":7}`, ``} {
+		if head, err := ReadEnvelope([]byte(text)); err != nil || head.CheckID() != nil {
+			t.Errorf("%s: %+v, %v", text, head, err)
+		}
+	}
+}
+
+// A message that this package and the library could read differently is refused.
+func TestReadEnvelope(t *testing.T) {
+	t.Parallel()
+	head, err := ReadEnvelope([]byte(` {"jsonrpc":"2.0","params":{"Method":"x","method":[],"id":2},"\u006dethod":"ping","id":"a","Else":1,"else":2}`))
+	if err != nil || head.Method != "ping" || string(head.ID) != `"a"` {
+		t.Errorf("got %+v, %v", head, err)
+	}
+	for text, member := range map[string]string{
+		`{"id":1,"method":"initialize","Method":"tools/call"}`:     "method",
+		`{"id":1,"Method":"tools/call"}`:                           "method",
+		`{"id":1,"method":"initialize","method":"tools/call"}`:     "method",
+		`{"id":1,"method":"ping","\u006dethod":null}`:              "method",
+		`{"id":1,"method":"ping","id":null}`:                       "id",
+		`{"id":1,"method":"ping","ID":null}`:                       "id",
+		`{"id":1,"method":"ping","param\u017f":{},"params":{}}`:    "params",
+		`{"id":1,"method":"ping","params":{},"params":{}}`:         "params",
+		`{"id":1,"jsonrpc":"2.0","JSONRPC":"1.0","method":"ping"}`: "jsonrpc",
+	} {
+		_, err := ReadEnvelope([]byte(text))
+		if e, ok := errors.AsType[*AmbiguousError](err); !ok || e.Member != member {
+			t.Errorf("%s: got %v, want an error about %s", text, err, member)
+		}
 	}
 }

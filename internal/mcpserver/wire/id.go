@@ -23,21 +23,17 @@ const maxExact = 1<<53 - 1
 // IsExact reports whether the library keeps the number of an ID as it is.
 func IsExact(n float64) bool { return n == math.Trunc(n) && math.Abs(n) <= maxExact }
 
-// CheckID returns an [IDError] for a message whose ID is a number that the library would change.
-func CheckID(message []byte) error {
+// CheckID returns an [IDError] if the ID is a number that the library would change.
+func (e Envelope) CheckID() error {
 	const maxRepeated = 100
-	var head struct {
-		ID json.RawMessage `json:"id"`
-	}
-	_ = json.Unmarshal(message, &head) // the library refuses what is not a message
-	if len(head.ID) == 0 || head.ID[0] != '-' && (head.ID[0] < '0' || head.ID[0] > '9') {
+	if len(e.ID) == 0 || e.ID[0] != '-' && (e.ID[0] < '0' || e.ID[0] > '9') {
 		return nil // no ID, or none that is a number
 	}
-	if n, err := strconv.ParseFloat(string(head.ID), 64); err == nil && IsExact(n) {
+	if n, err := strconv.ParseFloat(string(e.ID), 64); err == nil && IsExact(n) {
 		return nil
 	}
-	if len(head.ID) > maxRepeated {
-		head.ID = json.RawMessage("null")
+	if len(e.ID) > maxRepeated {
+		e.ID = json.RawMessage("null")
 	}
-	return &IDError{head.ID}
+	return &IDError{e.ID}
 }

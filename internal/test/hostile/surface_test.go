@@ -166,6 +166,8 @@ var sharing = []invocation{
 	// A claim in a store that was synced asks the remote.
 	{program: "copse", args: "item start 1 --worktree --run --branch hostile-start", connects: true},
 	{program: "tic", args: "item start 2 --run --branch hostile-switch", connects: true},
+	{program: "copse", args: "item start 1 --run --branch hostile-base --base main", connects: true},
+	{program: "tic", args: "item start 2 --run --branch hostile-start", connects: true},
 }
 
 // served are the commands that run until they are stopped, or need one that does: the

@@ -3,6 +3,7 @@ package backlog_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
+	"github.com/copse-dev/copse/internal/item/storage"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 	"github.com/copse-dev/copse/internal/workflow/pull"
 )
@@ -83,8 +85,8 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// A start that has begun is complete when its caller leaves.
-func TestStartIsNotInterrupted(t *testing.T) {
+// A start whose caller leaves is complete or has not happened.
+func TestStartIsInterrupted(t *testing.T) {
 	t.Parallel()
 	g, dir := gittest.New(t), gittest.Dir(t)
 	g.Run(dir, "init", "-q", "--initial-branch=main")
@@ -101,14 +103,84 @@ func TestStartIsNotInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := work.Begin(ctx, repo, plan); err != nil || runs() != 1 {
+	if err := work.Begin(ctx, repo, plan); !errors.Is(err, context.Canceled) || runs() != 1 {
 		t.Fatalf("%d runs, %v", runs(), err)
 	}
-	if it, err := store.Item(t.Context(), 1); err != nil || it.Link.Branch != plan.Branch {
+	if it, err := store.Item(t.Context(), 1); err != nil || it.Link != (item.Link{}) {
 		t.Errorf("after the start: %+v, %v", it, err)
 	}
-	if head, err := repo.Head(t.Context()); err != nil || head.Branch != plan.Branch {
+	if head, err := repo.Head(t.Context()); err != nil || head.Branch != "main" {
 		t.Errorf("checked out: %+v, %v", head, err)
+	}
+	// The store ends the context when git has ended.
+	late, cancelLate := context.WithCancel(t.Context())
+	g.Env = g.Env.With("PATH=" + os.Getenv("PATH"))
+	if repo, err = git.Discover(late, dir, git.Options{Env: g.Env}); err != nil {
+		t.Fatal(err)
+	}
+	if err := backlog.New(leaving{store, cancelLate}).Begin(late, repo, plan); err != nil {
+		t.Fatal(err)
+	}
+	if it, err := store.Item(t.Context(), 1); err != nil || it.Link.Branch != plan.Branch {
+		t.Errorf("the branch is there, and the item is not linked: %+v, %v", it, err)
+	}
+}
+
+// leaving is a store whose caller leaves before an update.
+type leaving struct {
+	storage.Backend
+	leave func()
+}
+
+func (l leaving) Update(ctx context.Context, id item.ID, p item.Patch) (item.Item, error) {
+	l.leave()
+	if ctx.Err() != nil {
+		return item.Item{}, ctx.Err()
+	}
+	return l.Backend.Update(ctx, id, p)
+}
+
+// A submodule's own configuration runs nothing when git switches.
+func TestStartRunsNothing(t *testing.T) {
+	t.Parallel()
+	g, dir := gittest.New(t), gittest.Dir(t)
+	g.Run(dir, "init", "-q", "--initial-branch=main")
+	sub := filepath.Join(dir, "sub")
+	g.Run(dir, "init", "-q", sub)
+	gittest.Write(t, filepath.Join(sub, ".gitattributes"), "* filter=s\n")
+	gittest.Write(t, filepath.Join(sub, "s.txt"), "s\n")
+	g.Run(sub, "add", ".")
+	g.Commit(sub, "s")
+	if _, err := g.Try(dir, "add", "sub"); err != nil {
+		t.Fatal(err)
+	}
+	g.Commit(dir, "begin")
+	g.Run(dir, "branch", "other")
+	store := project(t, dir)
+	canary := filepath.Join(gittest.Dir(t), "canary")
+	g.Run(sub, "config", "filter.s.clean", "touch '"+canary+"'; cat")
+	repo, err := git.Discover(t.Context(), dir, git.Options{Env: g.Env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := backlog.New(store)
+	for _, options := range []backlog.StartOptions{{Branch: "other"}, {Branch: "new", Base: "main"}, {Branch: "third", Base: "other", NewWorktree: true}} {
+		gittest.Write(t, filepath.Join(sub, "s.txt"), "t\n") // the same size: git compares the content
+		plan, err := work.PlanStart(t.Context(), repo, 1, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := work.Begin(t.Context(), repo, plan); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(canary); err == nil {
+			t.Errorf("%v: a filter of the submodule has run", plan.Command)
+		}
+		_ = os.Remove(canary)
+	}
+	g.Run(dir, "switch", "main")
+	if _, err := os.Stat(canary); err != nil {
+		t.Errorf("git itself runs no filter: %v", err)
 	}
 }
 

@@ -346,7 +346,12 @@ func (b *Backlog) Begin(ctx context.Context, repo *git.Repo, s Start) error {
 			return fmt.Errorf("prepare the directory of the worktree: %w", err)
 		}
 	}
-	if _, err := repo.Program().Writing().Run(ctx, s.Command[1:]...); err != nil {
+	args := slices.Clone(s.Command[1:])
+	if args[0] == "switch" {
+		// Git would list the changes in submodules, and run what their own configuration names.
+		args = slices.Insert(args, 1, "--quiet")
+	}
+	if _, err := repo.Program().Writing().Run(ctx, args...); err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(s.Command[:2], " "), err)
 	}
 	ctx = context.WithoutCancel(ctx) // the branch is there
