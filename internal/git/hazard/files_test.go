@@ -95,7 +95,7 @@ func TestQuotedAlternates(t *testing.T) {
 func TestLargeFiles(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"MERGE_AUTOSTASH", "objects/pack/multi-pack-index.d/multi-pack-index-chain", "reftable/tables.list",
+		"MERGE_AUTOSTASH", "objects/loose-object-idx", "objects/pack/multi-pack-index.d/multi-pack-index-chain", "reftable/tables.list",
 		"worktrees/a/reftable/tables.list", "worktrees/a/refs/worktree/x", "worktrees/a/HEAD",
 	} {
 		dir := t.TempDir()

@@ -70,7 +70,7 @@ var (
 		{"info/grafts", medium}, {"objects/info/alternates", small}, {"objects/info/commit-graph", 4 * large},
 		{"objects/info/commit-graphs/commit-graph-chain", small}, {"objects/pack/multi-pack-index", 4 * large},
 		{"objects/pack/multi-pack-index.d/multi-pack-index-chain", small},
-		{"reftable/tables.list", small}, {"logs/HEAD", large},
+		{"objects/loose-object-idx", medium}, {"reftable/tables.list", small}, {"logs/HEAD", large},
 	}
 	// linkable are files that people replace with links, and of which git shows no content.
 	linkable = []string{

@@ -166,8 +166,10 @@ var sharing = []invocation{
 	// A claim in a store that was synced asks the remote.
 	{program: "copse", args: "item start 1 --worktree --run --branch hostile-start", connects: true},
 	{program: "tic", args: "item start 2 --run --branch hostile-switch", connects: true},
-	{program: "copse", args: "item start 1 --run --branch hostile-base --base main", connects: true},
-	{program: "tic", args: "item start 2 --run --branch hostile-start", connects: true},
+	{program: "copse", args: "item create Third"},
+	{program: "copse", args: "item start 3 --run --branch hostile-base --base main", connects: true},
+	{program: "copse", args: "item release 3", connects: true},
+	{program: "tic", args: "item start 2 --run --branch hostile-switch", connects: true},
 }
 
 // served are the commands that run until they are stopped, or need one that does: the

@@ -17,57 +17,69 @@ import (
 // directory, which has the shared items and the claims. A commit of a stranger can later replace a
 // linked worktree inside the main one with a link: git overwrites ignored files.
 type place struct {
-	path, real string
-	dir        fs.FileInfo // of path, nil if there was nothing
-	git        string      // for all worktrees; "" outside git
-	was        fs.FileInfo // of git, nil if there was nothing
-	linked     bool        // the workspace is a linked worktree, whose git directory is elsewhere
+	workspace, git directory
+	linked         bool // the workspace is a linked worktree, whose git directory is elsewhere
+}
+
+// directory is one that a path led to when the workspace was opened.
+type directory struct {
+	path, real string      // real is "" if there was nothing, or no path
+	was        fs.FileInfo // nil if there was nothing
+}
+
+func directoryAt(path string) directory {
+	d := directory{path: path}
+	if path == "" {
+		return d
+	}
+	d.real, _ = filepath.EvalSymlinks(path)
+	d.was, _ = os.Stat(path)
+	return d
 }
 
 func placeOf(w session.Worktree) place {
-	p := place{path: w.Workspace(), git: w.Common, linked: w.Main != ""}
-	p.real, _ = filepath.EvalSymlinks(p.path) // "" if there is nothing
-	p.dir, _ = os.Stat(p.path)
-	if p.git != "" {
-		p.was, _ = p.look()
-	}
-	return p
+	return place{workspace: directoryAt(w.Workspace()), git: directoryAt(w.Common), linked: w.Main != ""}
 }
 
-// leadsElsewhere reports whether the path has become one to another place. The same directory is in the same
-// place, which is quicker to see.
-func (p place) leadsElsewhere() bool {
-	if now, err := os.Stat(p.path); err == nil && p.dir != nil && os.SameFile(now, p.dir) {
-		return false
+// state is what became of a directory.
+type state uint8
+
+const (
+	same      state = iota // or nothing can be read there
+	replaced               // by another one, in the same place
+	elsewhere              // the path leads to another place
+)
+
+// now returns what became of the directory. The same directory is in the same place, which is quicker to see.
+func (d directory) now() state {
+	if d.real == "" {
+		return same
 	}
-	real, err := filepath.EvalSymlinks(p.path)
-	return err == nil && real != p.real && p.real != ""
+	if now, err := os.Stat(d.path); err == nil && d.was != nil && os.SameFile(now, d.was) {
+		return same
+	}
+	switch real, err := filepath.EvalSymlinks(d.path); {
+	case err != nil:
+		return same
+	case real != d.real:
+		return elsewhere
+	}
+	return replaced
 }
 
-// look returns what git's directory is. In its own repository, it can be created again, but not become a
-// link. A linked worktree belongs to one directory: another one in its place does not know it.
-func (p place) look() (fs.FileInfo, error) {
-	if p.linked {
-		return os.Stat(p.git)
-	}
-	return os.Lstat(p.git)
-}
-
-// check returns an error if the path leads elsewhere now, or git's directory is another one. For a path that
-// leads nowhere, it returns nil.
+// check returns an error if a path leads elsewhere now. For a path that leads nowhere, it returns nil. In its own
+// repository, git's directory can be created again. A linked worktree belongs to one directory: another one in
+// its place does not know it.
 func (p place) check() error {
-	if p.leadsElsewhere() {
-		return failure.New(failure.NoRepository, "The directory of this server, "+foreign.Mention(p.path)+", has changed since the server started: its path now leads elsewhere",
+	if p.workspace.now() == elsewhere {
+		return failure.New(failure.NoRepository, "The directory of this server, "+foreign.Mention(p.workspace.path)+", has changed since the server started: its path now leads elsewhere",
 			"If the change is yours, start copse again. If not, look for a symbolic link in that path: a commit can contain one.")
 	}
-	if p.was == nil {
-		return nil
-	}
-	if now, err := p.look(); err == nil && (p.linked && !os.SameFile(now, p.was) || now.Mode().Type() != p.was.Mode().Type()) {
-		return failure.New(failure.NoRepository, "The git directory of this server, "+foreign.Mention(p.git)+", has changed since the server started: its path now leads elsewhere",
+	if now := p.git.now(); now == elsewhere || now == replaced && p.linked {
+		return failure.New(failure.NoRepository, "The git directory of this server, "+foreign.Mention(p.git.path)+", has changed since the server started: its path now leads elsewhere",
 			"If the change is yours, start copse again. If not, look for another repository or a symbolic link in that path.")
 	}
-	return nil // also if nothing can be read or written there
+	return nil
 }
 
 // Moved returns an error once the directory of the workspace leads elsewhere.

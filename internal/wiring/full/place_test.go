@@ -3,6 +3,7 @@ package full_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -160,5 +161,41 @@ func TestGitDirectoryBecomesAnother(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A link above git's directory leads to another one, too.
+func TestLinkAboveGitDirectory(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	base := gittest.Dir(t)
+	clone := func(name string) (root string) {
+		t.Helper()
+		root = filepath.Join(base, "work-"+name)
+		g.Run(base, "init", "-q", "--separate-git-dir", filepath.Join(base, "data-"+name, "git"), root)
+		g.Run(root, "config", "core.worktree", root) // the two name each other
+		g.Commit(root, "start")
+		return root
+	}
+	if err := errors.Join(os.Mkdir(filepath.Join(base, "data-own"), 0o700), os.Mkdir(filepath.Join(base, "data-other"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	root := clone("own")
+	clone("other")
+	sets := follow(t, root, "").Toolsets()
+	data := filepath.Join(base, "data-own")
+	if err := os.Rename(data, filepath.Join(base, "aside")); err != nil {
+		t.Skip(err)
+	}
+	if err := os.Symlink("data-other", data); err != nil {
+		t.Skip(err)
+	}
+	for _, set := range sets {
+		for _, tool := range set.Tools {
+			answer := tool.Call(t.Context(), json.RawMessage(`{}`))
+			if !strings.Contains(strings.Join(answer.Text, ""), "has changed since the server started") {
+				t.Errorf("%s: %v", tool.Name, answer)
+			}
+		}
 	}
 }
