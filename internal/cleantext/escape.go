@@ -1,6 +1,9 @@
 package cleantext
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // The introducers and terminators of ECMA-48 sequences, as the byte after ESC
 // and as C1 characters.
@@ -102,4 +105,24 @@ func span(s string, lo, hi byte) int {
 		i++
 	}
 	return i
+}
+
+// Unclosed returns the index of a string sequence (OSC, DCS, SOS, PM, APC) that reaches the end of s, or len(s) if
+// there is none. The program that writes s can still close it, and then its payload is no text.
+func Unclosed(s string) int {
+	// ESC can be the first half of the terminator.
+	rest := strings.TrimSuffix(s, "\x1b")
+	at := strings.LastIndexFunc(rest, func(r rune) bool { return r < ' ' || r >= 0x7f && r <= 0x9f })
+	if at < 0 {
+		return len(s)
+	}
+	r, n := utf8.DecodeRuneInString(rest[at:])
+	if r == esc && at+n < len(rest) {
+		r = rune(rest[at+n]) + 0x40
+	}
+	switch r {
+	case osc, dcs, sos, pm, apc:
+		return at
+	}
+	return len(s)
 }

@@ -114,7 +114,8 @@ func TestListsHaveNoSecrets(t *testing.T) {
 		Name: "who", Description: "As " + word,
 		Complete: func(context.Context, string, map[string]string) ([]string, error) { return []string{"x-" + word}, nil },
 	}
-	offered := &toolset.Offer{Prompts: []toolset.Prompt{{Name: "p", Title: word, Description: "Use " + word, Arguments: []toolset.Argument{argument}}}}
+	get := func(context.Context, map[string]string) (string, error) { return "Log in with " + word, nil }
+	offered := &toolset.Offer{Prompts: []toolset.Prompt{{Name: "p", Title: word, Description: "Use " + word, Arguments: []toolset.Argument{argument}, Get: get}}}
 	set := toolset.Toolset{
 		Name:      "toys",
 		Offer:     func(context.Context) *toolset.Offer { return offered },
@@ -126,9 +127,10 @@ func TestListsHaveNoSecrets(t *testing.T) {
 	c := start(t, mcpserver.Options{Toolsets: []toolset.Toolset{set}, Secrets: &secrets})
 	c.initialize("2025-11-25")
 	for request, want := range map[string]string{
-		`"prompts/list"`:   `"description":"As `,
-		`"resources/list"`: `"description":"At `,
-		`"skills/list"`:    `"description":"Log in with `,
+		`"prompts/list"`:                      `"description":"As `,
+		`"prompts/get","params":{"name":"p"}`: `"description":"Use `,
+		`"resources/list"`:                    `"description":"At `,
+		`"skills/list"`:                       `"description":"Log in with `,
 		`"completion/complete","params":{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"who","value":""}}`: `"values":["x-`,
 	} {
 		c.send(`{"jsonrpc":"2.0","id":1,"method":` + request + `}`)

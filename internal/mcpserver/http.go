@@ -232,17 +232,20 @@ func namesTask(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	var request struct {
-		ID     json.RawMessage `json:"id"`
-		Params struct {
-			TaskID *string `json:"taskId"`
-		} `json:"params"`
+	head, err := wire.ReadEnvelope(body)
+	if err != nil {
+		return true // it was refused
 	}
-	if json.Unmarshal(body, &request) != nil || request.Params.TaskID == nil {
+	// Maps, because their keys are compared exactly.
+	var request struct {
+		Params map[string]json.RawMessage `json:"params"`
+	}
+	var id *string
+	if json.Unmarshal(body, &request) != nil || json.Unmarshal(request.Params["taskId"], &id) != nil || id == nil {
 		return true // the library reports the error
 	}
-	if name := strings.TrimSpace(r.Header.Get("Mcp-Name")); name != *request.Params.TaskID {
-		refuseRequest(w, http.StatusBadRequest, request.ID, mcp.CodeHeaderMismatch, "The header Mcp-Name must be the taskId of the request")
+	if name := strings.TrimSpace(r.Header.Get("Mcp-Name")); name != *id {
+		refuseRequest(w, http.StatusBadRequest, head.ID, mcp.CodeHeaderMismatch, "The header Mcp-Name must be the taskId of the request")
 		return false
 	}
 	return true

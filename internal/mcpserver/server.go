@@ -119,7 +119,7 @@ func New(o Options) *Server {
 		s.mcp.AddReceivingMiddleware(shown.middleware)
 	}
 	if len(served.jobs) > 0 {
-		s.tasks = &tasks.Tasks{Guard: s.guard, Source: served.jobs}
+		s.tasks = &tasks.Tasks{Guard: s.guard, Source: served.jobs, Locator: s.locator}
 		s.tasks.Serve(s.mcp)
 	}
 	s.mcp.AddReceivingMiddleware(wire.WellFormed)

@@ -1,14 +1,17 @@
 package mcpserver_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/copse-dev/copse/internal/mcpserver"
+	"github.com/copse-dev/copse/internal/mcpserver/route"
 	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
@@ -97,5 +100,90 @@ func TestTasksNeedTheirRevision(t *testing.T) {
 	c.send(call("3", "fire", `{"text":"still there"}`))
 	if got := c.line(); !strings.Contains(got, "still there") {
 		t.Errorf("got %s", got)
+	}
+}
+
+// oven has one task, and its errors name it.
+type oven string
+
+func (o oven) Job(_ context.Context, id string) (toolset.Job, error) {
+	if id != string(o) {
+		return toolset.Job{}, fmt.Errorf("no task has this ID; the latest: %s", string(o))
+	}
+	return toolset.Job{ID: id, State: toolset.JobDone, Began: time.Now(), Changed: time.Now(), Keep: time.Hour, Result: toolset.Result{Text: []string{"bread of " + id}}}, nil
+}
+
+func (o oven) StopJob(context.Context, string) error { return nil }
+
+func (o oven) toolset() toolset.Toolset {
+	set := kiln{}.toolset()
+	set.Tools[0].Begin = func(context.Context, json.RawMessage) (toolset.Result, *toolset.Job) {
+		return toolset.Result{}, &toolset.Job{ID: string(o), State: toolset.JobRuns, Began: time.Now(), Changed: time.Now(), Keep: time.Hour}
+	}
+	set.Jobs = o
+	return set
+}
+
+// houses are worktrees of several repositories, or of one.
+type houses struct{ one bool }
+
+func (houses) Follows() bool { return true }
+
+func (houses) Find(_ context.Context, named string, dirs []string) (*route.Worktree, error) {
+	at := strings.TrimPrefix(strings.Join(dirs, ""), "/")
+	if at = cmp.Or(named, at); at == "" {
+		return nil, &toolset.ArgumentError{Name: "worktree", Message: "Several worktrees"}
+	}
+	return route.NewWorktree([]toolset.Toolset{oven(at).toolset()}, func() string { return at }), nil
+}
+
+func (h houses) Start() *route.Worktree {
+	if !h.one {
+		return nil
+	}
+	return route.NewWorktree([]toolset.Toolset{oven("start").toolset()}, func() string { return "" })
+}
+
+// A server of several repositories shows and ends the task of a call to those who know its ID, and names no other.
+// The worktree that a request reports has its own tasks only.
+func TestTasksOfWorktrees(t *testing.T) {
+	t.Parallel()
+	for _, h := range []houses{{one: false}, {one: true}} {
+		c := start(t, mcpserver.Options{Toolsets: []toolset.Toolset{oven("start").toolset()}, Worktrees: h})
+		ask := func(method, params, dir string) string {
+			at := ""
+			if dir != "" {
+				at = `"codex/sandbox-state-meta":{"sandboxCwd":"` + dir + `"},`
+			}
+			c.send(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{` + params + `"_meta":{` + at +
+				`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}}}`)
+			return c.line()
+		}
+		const none = "no call to this server has begun a task with this ID"
+		tries := []struct{ method, params, dir, want string }{
+			{"tasks/get", `"taskId":"start",`, "", none},
+			{"tasks/get", `"taskId":"left",`, "", none},
+			{"tools/call", `"name":"fire","arguments":{"text":"hot","worktree":"left"},`, "", `"taskId":"left","status":"working"`},
+			{"tools/call", `"name":"fire","arguments":{"text":"hot"},`, "/right", `"taskId":"right","status":"working"`},
+			{"tasks/get", `"taskId":"left",`, "", "bread of left"},
+			{"tasks/get", `"taskId":"right",`, "", "bread of right"},
+			{"tasks/get", `"taskId":"right",`, "/right", "bread of right"},
+			{"tasks/get", `"taskId":"left",`, "/right", "the latest: right"},
+			{"tasks/cancel", `"taskId":"left",`, "/right", "the latest: right"},
+			{"tasks/cancel", `"taskId":"left",`, "", `"resultType":"complete"`},
+			{"tasks/cancel", `"taskId":"start",`, "", none},
+			{"tasks/update", `"taskId":"start","inputResponses":{},`, "", none},
+		}
+		if h.one {
+			tries = []struct{ method, params, dir, want string }{
+				{"tasks/get", `"taskId":"start",`, "", "bread of start"},
+				{"tasks/get", `"taskId":"right",`, "/right", "bread of right"},
+			}
+		}
+		for _, try := range tries {
+			if got := ask(try.method, try.params, try.dir); !strings.Contains(got, try.want) {
+				t.Errorf("%s %s in %q: want %s in\n%s", try.method, try.params, try.dir, try.want, got)
+			}
+		}
 	}
 }

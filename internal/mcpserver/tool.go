@@ -100,6 +100,9 @@ func (s *Server) addTool(t toolset.Tool) {
 		case err != nil:
 			return wire.Result(by.Fitted(t.Fail(route.InArgument(err, argument())))), nil
 		}
+		if place := tasks.PlaceOf(ctx); place != nil {
+			place.Source = tasks.Jobs(worktree.Jobs)
+		}
 		at, ok := worktree.Tools[t.Name]
 		if !ok {
 			at = t

@@ -23,6 +23,11 @@ type rooms struct{ fixed bool }
 
 func (r rooms) Follows() bool { return !r.fixed }
 
+func (r rooms) Start() *route.Worktree {
+	start, _ := r.Find(context.Background(), "", nil)
+	return start
+}
+
 func (rooms) Find(_ context.Context, named string, dirs []string) (*route.Worktree, error) {
 	at := "/start"
 	if len(dirs) > 0 {

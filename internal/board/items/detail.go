@@ -119,16 +119,15 @@ func (d *drawing) detail(ctx context.Context, id item.ID, q url.Values) (*board.
 	for _, on := range it.DependsOn {
 		p.Waits = append(p.Waits, d.reference(on))
 	}
-	// Markdown would hide a secret with its characters, such as an asterisk, from the search for it.
-	p.Description, p.Cut = markdown.HTML(d.Kit.Redacted(it.Description))
+	p.Description, p.Cut = markdown.Redacted(it.Description, d.Kit.Redacted)
 	p.MoreSaid = max(0, len(it.Comments)-maxComments)
 	size := min(len(it.Description), markdown.MaxText)
 	for _, c := range it.Comments[p.MoreSaid:] {
-		draw := markdown.HTML
+		draw := markdown.Redacted
 		if size += min(len(c.Body), markdown.MaxText); size > maxMarkdown {
-			draw = markdown.Source
+			draw = plain
 		}
-		html, _ := draw(d.Kit.Redacted(c.Body))
+		html, _ := draw(c.Body, d.Kit.Redacted)
 		p.Said = append(p.Said, comment{Author: c.Author, At: parse(c.Date), Date: c.Date, HTML: html})
 	}
 	if err := d.past(ctx, &p); err != nil {
@@ -252,4 +251,9 @@ func (d *drawing) create(q url.Values) *board.Detail {
 		Title: "New item", Close: d.filter.address(""),
 		Blocks: []board.Row{{Key: "create", HTML: d.HTML("create", p)}},
 	}
+}
+
+// plain returns a text without formatting.
+func plain(source string, redact func(string) string) (template.HTML, bool) {
+	return markdown.Source(redact(source))
 }

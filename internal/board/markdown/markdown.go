@@ -12,6 +12,7 @@
 package markdown
 
 import (
+	"html"
 	"html/template"
 	"strings"
 	"sync"
@@ -54,6 +55,33 @@ func HTML(source string) (html template.HTML, cut bool) {
 	w := writer{source: []byte(source)}
 	w.node(parsed(w.source))
 	return template.HTML(w.out.String()), cut
+}
+
+// Redacted returns HTML as HTML does, without what redact removes. Text that shows a secret only because its
+// formatting is gone, such as a token with asterisks around a part of it, appears as its source.
+func Redacted(source string, redact func(string) string) (page template.HTML, cut bool) {
+	// Formatting would hide a secret with its characters, such as an asterisk, from the search for it.
+	source = redact(source)
+	page, cut = HTML(source)
+	if text := textOf(string(page)); redact(text) != text {
+		return Source(source)
+	}
+	return page, cut
+}
+
+// textOf returns what a reader sees of HTML that this package has written: no value of an attribute has an angle
+// bracket.
+func textOf(source string) string {
+	var out strings.Builder
+	for source != "" {
+		text, tag, found := strings.Cut(source, "<")
+		out.WriteString(text)
+		if !found {
+			break
+		}
+		_, source, _ = strings.Cut(tag, ">")
+	}
+	return html.UnescapeString(out.String())
 }
 
 // Source returns a text as HTML that shows its source, and whether it omits the end.

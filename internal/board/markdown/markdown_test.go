@@ -2,6 +2,7 @@ package markdown_test
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -180,5 +181,29 @@ func TestLongText(t *testing.T) {
 	for _, deep := range []string{strings.Repeat("> ", 20000), strings.Repeat("[", 60000), strings.Repeat("*a ", 20000), strings.Repeat("- ", 20000),
 		"https://a" + strings.Repeat(")", 60000), strings.Repeat("(https://", 6000), strings.Repeat("&", 60000)} {
 		markdown.HTML(deep)
+	}
+}
+
+// Formatting does not put a secret together. Other text keeps its formatting.
+func TestRedacted(t *testing.T) {
+	t.Parallel()
+	const word = "ghp_Zk9fjQ2mVx7LpT4wRb8Nc"
+	redact := func(text string) string { return strings.ReplaceAll(text, word, "[redacted]") }
+	for _, source := range []string{
+		"ghp_Zk9f`jQ2m`Vx7LpT4wRb8Nc", "**ghp_Zk9f**jQ2mVx7LpT4wRb8Nc", "ghp_Zk9fjQ2m*Vx7*LpT4wRb8Nc", "[ghp_Zk9f](https://x.example)jQ2mVx7LpT4wRb8Nc",
+		"ghp_Zk9fjQ2m[](https://x.example)Vx7LpT4wRb8Nc", "![ghp_Zk9f](https://x.example/a.png)jQ2mVx7LpT4wRb8Nc", "# ghp_Zk9f`jQ2mVx7LpT4wRb8Nc`", "ghp\\_Zk9fjQ2mVx7LpT4wRb8Nc",
+		"ghp&#95;Zk9fjQ2mVx7LpT4wRb8Nc", "> - ghp_Zk9fj__Q2m__Vx7LpT4wRb8Nc *ghp_*Zk9fjQ2mVx7LpT4wRb8Nc", word,
+	} {
+		page, _ := markdown.Redacted(source, redact)
+		text := html.UnescapeString(regexp.MustCompile("<[^>]*>").ReplaceAllString(string(page), ""))
+		if strings.Contains(text, word) {
+			t.Errorf("%s shows it: %s", source, page)
+		}
+	}
+	for _, source := range []string{"*a* `b`", "ghp_Zk9f *a*"} {
+		page, cut := markdown.Redacted(source, redact)
+		if want, _ := markdown.HTML(source); page != want || cut {
+			t.Errorf("%s: %s, want %s", source, page, want)
+		}
 	}
 }

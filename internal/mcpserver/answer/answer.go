@@ -68,6 +68,7 @@ func (g *Guard) redactResult(result mcp.Result) {
 			}
 		}
 	case *mcp.GetPromptResult:
+		g.Texts(&r.Description)
 		for _, m := range r.Messages {
 			if text, ok := m.Content.(*mcp.TextContent); ok {
 				text.Text = g.Text(text.Text)

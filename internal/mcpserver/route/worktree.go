@@ -36,6 +36,9 @@ type Worktrees interface {
 	Find(ctx context.Context, named string, dirs []string) (*Worktree, error)
 	// Follows reports whether the directory of the session matters.
 	Follows() bool
+	// Start returns the worktree of a request that has no means to say which it is about, nil if the server
+	// serves more than one repository.
+	Start() *Worktree
 }
 
 // Worktree is a worktree with the things served from it. Create one with [NewWorktree].
@@ -46,6 +49,7 @@ type Worktree struct {
 	Templates map[string]toolset.Template
 	offers    []func(context.Context) *toolset.Offer
 	Skills    []func(context.Context) []toolset.Skill
+	Jobs      []toolset.Jobs
 	Name      func() string
 }
 
@@ -74,6 +78,9 @@ func NewWorktree(toolsets []toolset.Toolset, name func() string) *Worktree {
 		}
 		if set.Skills != nil {
 			p.Skills = append(p.Skills, set.Skills)
+		}
+		if set.Jobs != nil {
+			p.Jobs = append(p.Jobs, set.Jobs)
 		}
 	}
 	return p
@@ -136,6 +143,16 @@ func (p *Locator) Of(ctx context.Context, c Caller, named string) (worktree *Wor
 	}
 	worktree, err = p.Find.Find(ctx, named, dirs[:min(len(dirs), maxDirs)])
 	return worktree, false, err
+}
+
+// Told returns the worktree of a request that cannot ask its client: the one that the request itself reports, or
+// the one in which the server was started. It is nil if the server serves more than one repository, and the
+// request reports nothing.
+func (p *Locator) Told(ctx context.Context, meta mcp.Meta) (*Worktree, error) {
+	if dirs := codexDirs(meta); len(dirs) > 0 && p.Find.Follows() {
+		return p.Find.Find(ctx, "", dirs[:min(len(dirs), maxDirs)])
+	}
+	return p.Find.Start(), nil
 }
 
 // Unasked returns the worktree of a request whose client cannot be asked for its roots in the

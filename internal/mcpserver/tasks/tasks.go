@@ -6,6 +6,8 @@ package tasks
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -14,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/mcpserver/answer"
 	"github.com/copse-dev/copse/internal/mcpserver/host"
+	"github.com/copse-dev/copse/internal/mcpserver/route"
 	"github.com/copse-dev/copse/internal/mcpserver/subscription"
 	"github.com/copse-dev/copse/internal/mcpserver/wire"
 	"github.com/copse-dev/copse/internal/toolset"
@@ -88,10 +91,58 @@ func (t *Task) Redact(g *answer.Guard) {
 // maxStatus is the maximum length of a status message.
 const maxStatus = 300
 
-// Tasks are the tasks of a server.
+// Tasks are the tasks of a server. A server of several repositories shows only the tasks of calls that it
+// answered itself, to those who know their ID, or those of the worktree that the request reports.
 type Tasks struct {
-	Guard  *answer.Guard
+	Guard *answer.Guard
+	// Source has the tasks of a server for one worktree.
 	Source Source
+	// Locator finds the worktree of a request; nil for one.
+	Locator *route.Locator
+
+	mu    sync.Mutex
+	begun map[string]Source // by the ID of the task
+	order []string          // the IDs, the oldest first
+}
+
+// maxBegun is the maximum number of tasks whose worktree is remembered.
+const maxBegun = 10_000
+
+// remember keeps the source of a task.
+func (t *Tasks) remember(id string, of Source) {
+	if of == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.begun == nil {
+		t.begun = map[string]Source{}
+	}
+	t.begun[id] = of
+	if t.order = append(t.order, id); len(t.order) > maxBegun {
+		delete(t.begun, t.order[0])
+		t.order = t.order[1:]
+	}
+}
+
+// source returns what has the task of a request.
+func (t *Tasks) source(ctx context.Context, p *params) (Source, error) {
+	if t.Locator == nil {
+		return t.Source, nil
+	}
+	worktree, err := t.Locator.Told(ctx, p.Meta)
+	if err != nil {
+		return nil, err
+	}
+	if worktree != nil {
+		return Jobs(worktree.Jobs), nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if of, ok := t.begun[p.TaskID]; ok {
+		return of, nil
+	}
+	return nil, errors.New("no call to this server has begun a task with this ID; a task ends with its server")
 }
 
 // Serve registers the methods.
@@ -108,7 +159,11 @@ func IsMethod(name string) bool {
 }
 
 // Place receives the task that a call becomes.
-type Place struct{ Task *Task }
+type Place struct {
+	Task *Task
+	// Source has the task then; nil means that of the server.
+	Source Source
+}
 
 type placeKey struct{}
 
@@ -133,6 +188,7 @@ func (t *Tasks) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 				return res, err
 			}
 			begun.Task.ResultType = "task"
+			t.remember(begun.Task.TaskID, begun.Source)
 			return begun.Task, nil
 		case *mcp.ServerRequest[*params]:
 			if req.Params == nil {
@@ -165,7 +221,11 @@ func takesTasks(revision string, caps *mcp.ClientCapabilities) bool {
 
 func (t *Tasks) get(ctx context.Context, _ *mcp.ServerSession, params *params) (_ *Task, err error) {
 	defer t.Guard.Recovered(ctx, methodGet, &err)
-	found, err := t.Source.Get(ctx, params.TaskID)
+	of, err := t.source(ctx, params)
+	if err != nil {
+		return nil, taskError(err)
+	}
+	found, err := of.Get(ctx, params.TaskID)
 	if err != nil {
 		return nil, taskError(err)
 	}
@@ -175,12 +235,20 @@ func (t *Tasks) get(ctx context.Context, _ *mcp.ServerSession, params *params) (
 
 func (t *Tasks) update(ctx context.Context, _ *mcp.ServerSession, params *params) (_ *acknowledgment, err error) {
 	defer t.Guard.Recovered(ctx, methodUpdate, &err)
-	return &acknowledgment{ResultType: "complete"}, taskError(t.Source.Update(ctx, params.TaskID, params.InputResponses))
+	of, err := t.source(ctx, params)
+	if err == nil {
+		err = of.Update(ctx, params.TaskID, params.InputResponses)
+	}
+	return &acknowledgment{ResultType: "complete"}, taskError(err)
 }
 
 func (t *Tasks) cancel(ctx context.Context, _ *mcp.ServerSession, params *params) (_ *acknowledgment, err error) {
 	defer t.Guard.Recovered(ctx, methodCancel, &err)
-	return &acknowledgment{ResultType: "complete"}, taskError(t.Source.Cancel(ctx, params.TaskID))
+	of, err := t.source(ctx, params)
+	if err == nil {
+		err = of.Cancel(ctx, params.TaskID)
+	}
+	return &acknowledgment{ResultType: "complete"}, taskError(err)
 }
 
 // taskError returns an error of a source for the wire.

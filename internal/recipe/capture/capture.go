@@ -111,8 +111,12 @@ func (o *Output) LastLine(n int) string {
 // Interrupt marks the end of the output as a cut, unless a line ends there. Call it when the task is stopped: just
 // then continues the line with an error.
 func (o *Output) Interrupt() {
-	if continues(o.stored()) {
-		_, _ = o.Write([]byte(mark)) // never fails
+	if text := o.stored(); continues(text) {
+		closed := ""
+		if cleantext.Unclosed(string(text)) < len(text) {
+			closed = strings.TrimPrefix("\x1b\\", string(text[len(text)-1])) // or the mark would be a part of the sequence
+		}
+		_, _ = o.Write([]byte(closed + mark)) // never fails
 	}
 }
 
@@ -151,7 +155,8 @@ func ended(line string, redact func(string) string) string {
 		places = append(places, found[0])
 	}
 	for _, at := range places {
-		if before := line[:at]; redact(before+mark) != redact(before)+mark {
+		before := line[:cleantext.Unclosed(line[:at])]
+		if redact(before+mark) != redact(before)+mark {
 			line = before + mark + line[at:]
 		}
 	}
@@ -181,8 +186,10 @@ func beginning(text []byte) string { return clean(text) + mark }
 func end(text []byte) string { return mark + clean(text) }
 
 // clean makes text harmless. Of a line that was overwritten several times, as progress bars are, it
-// keeps the final text.
+// keeps the final text. An escape sequence that the program has not closed yet is omitted: with the rest, nothing of
+// it is shown.
 func clean(text []byte) string {
+	text = text[:cleantext.Unclosed(string(text))]
 	if bytes.IndexByte(text, '\r') >= 0 {
 		lines := bytes.Split(text, []byte("\n"))
 		for i, line := range lines {

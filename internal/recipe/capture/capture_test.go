@@ -118,16 +118,18 @@ func TestInterrupt(t *testing.T) {
 	var secrets secret.Set
 	secrets.Add(password)
 	for at := range len(password) {
-		for _, after := range []string{"", "error: recipe `x` was terminated\n"} {
+		for i, after := range []string{"", "error: recipe `x` was terminated\n", "", "", "", "more"} {
+			open := []string{"", "", "\x1b]8;;http", "\x1bP1\x1b", "\u009f", "\x1b]0;"}[i]
 			var o capture.Output
-			_, _ = io.WriteString(&o, strings.Repeat("line\n", 20)+"error: "+password[:at])
+			_, _ = io.WriteString(&o, strings.Repeat("line\n", 20)+"error: "+password[:at]+open)
+			running, _ := o.Text()
 			o.Interrupt()
 			o.Interrupt()
 			_, _ = io.WriteString(&o, after)
 			text, _ := o.Text()
-			for _, text := range append([]string{text, o.LastLine(200)}, o.Reasons(secrets.Redact)...) {
+			for _, text := range append([]string{text, o.LastLine(200), running + "…"}, o.Reasons(secrets.Redact)...) {
 				if text = secrets.Redact(text); strings.Contains(text, password[:9]) || strings.Contains(text, "……") {
-					t.Errorf("cut at %d: %q", at, text)
+					t.Errorf("cut at %d before %q: %q", at, open, text)
 				}
 			}
 		}
@@ -149,7 +151,7 @@ func TestEnd(t *testing.T) {
 	const failed = "error: recipe `x` failed on line 1 with exit code 1\n"
 	for _, before := range []string{"", "line\n", strings.Repeat("line\n", 20), strings.Repeat("line\n", capture.MaxOutput/4)} {
 		for _, after := range []string{
-			"", failed, "error: Recipe `y` was terminated on line 1 by signal 9\n" + failed, "\x1b[1;31merror\x1b[0m: \x1b[1mRecipe `x` failed\x1b[0m\n" + failed,
+			"", failed, "\x1b]8;;http", "\x1b]0;x" + failed, "error: Recipe `y` was terminated on line 1 by signal 9\n" + failed, "\x1b[1;31merror\x1b[0m: \x1b[1mRecipe `x` failed\x1b[0m\n" + failed,
 		} {
 			for at := range len(password) + 1 {
 				var o capture.Output

@@ -81,6 +81,8 @@ type alone struct {
 
 func (alone) Follows() bool { return false }
 
+func (a alone) Start() *route.Worktree { return a.worktree }
+
 func (a alone) Find(_ context.Context, named string, _ []string) (*route.Worktree, error) {
 	if named == "" {
 		return a.worktree, nil
@@ -129,6 +131,9 @@ func (p *Worktrees) Connected(client string) { p.start.workspace.Connected(clien
 // Follows reports whether the server follows its client. One that was started for a repository
 // stays there.
 func (p *Worktrees) Follows() bool { return p.opts.Repo == "" }
+
+// Start returns the worktree in which the server was started.
+func (p *Worktrees) Start() *route.Worktree { return p.start.worktree }
 
 // Find returns the worktree of a call.
 func (p *Worktrees) Find(ctx context.Context, named string, dirs []string) (*route.Worktree, error) {

@@ -74,6 +74,9 @@ var _ route.Worktrees = (*Fleet)(nil)
 // Follows reports that a call is about the worktree that its session is in.
 func (*Fleet) Follows() bool { return true }
 
+// Start returns nil: the worktrees can be those of several repositories.
+func (*Fleet) Start() *route.Worktree { return nil }
+
 // Find returns the worktree of a call. A call that names a worktree, from a session whose
 // directory is known, reaches those of the same repository, and none if the directory is in no
 // repository that copse can use.
@@ -144,10 +147,14 @@ func (f *Fleet) soon(ctx context.Context, path string, others []full.Candidate, 
 	if err != nil && !regular.Absent(err) {
 		return nil, err
 	}
-	if err != nil || len(others) == 0 || time.Since(made.ModTime()) > newTime {
+	if err != nil || len(others) == 0 {
 		return nil, notServed(path, hint)
 	}
-	ctx, cancel := context.WithTimeout(ctx, newTime)
+	age := time.Since(made.ModTime())
+	if age < 0 || age > newTime {
+		return nil, notServed(path, hint)
+	}
+	ctx, cancel := context.WithTimeout(ctx, newTime-age)
 	defer cancel()
 	for {
 		if one := f.at(path); one != nil {
