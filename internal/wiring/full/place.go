@@ -18,7 +18,7 @@ import (
 // linked worktree inside the main one with a link: git overwrites ignored files.
 type place struct {
 	workspace, git directory
-	linked         bool // the workspace is a linked worktree, whose git directory is elsewhere
+	apart          bool // git's directory is not in the workspace, as with a linked worktree or a submodule
 }
 
 // directory is one that a path led to when the workspace was opened.
@@ -38,7 +38,7 @@ func directoryAt(path string) directory {
 }
 
 func placeOf(w session.Worktree) place {
-	return place{workspace: directoryAt(w.Workspace()), git: directoryAt(w.Common), linked: w.Main != ""}
+	return place{workspace: directoryAt(w.Workspace()), git: directoryAt(w.Common), apart: filepath.Dir(w.Common) != w.Workspace()}
 }
 
 // state is what became of a directory.
@@ -67,15 +67,15 @@ func (d directory) now() state {
 	return replaced
 }
 
-// check returns an error if a path leads elsewhere now. For a path that leads nowhere, it returns nil. In its own
-// repository, git's directory can be created again. A linked worktree belongs to one directory: another one in
-// its place does not know it.
+// check returns an error if a path leads elsewhere now. For a path that leads nowhere, it returns nil. In the
+// workspace, git's directory can be created again. One elsewhere is that of other worktrees, too: another one in its
+// place is another repository.
 func (p place) check() error {
 	if p.workspace.now() == elsewhere {
 		return failure.New(failure.NoRepository, "The directory of this server, "+foreign.Mention(p.workspace.path)+", has changed since the server started: its path now leads elsewhere",
 			"If the change is yours, start copse again. If not, look for a symbolic link in that path: a commit can contain one.")
 	}
-	if now := p.git.now(); now == elsewhere || now == replaced && p.linked {
+	if now := p.git.now(); now == elsewhere || now == replaced && p.apart {
 		return failure.New(failure.NoRepository, "The git directory of this server, "+foreign.Mention(p.git.path)+", has changed since the server started: its path now leads elsewhere",
 			"If the change is yours, start copse again. If not, look for another repository or a symbolic link in that path.")
 	}

@@ -164,9 +164,15 @@ func TestGitDirectoryBecomesAnother(t *testing.T) {
 	}
 }
 
-// A link above git's directory leads to another one, too.
-func TestLinkAboveGitDirectory(t *testing.T) {
+// A link above git's directory leads to another one, too, and so does another directory in its place.
+func TestOtherGitDirectory(t *testing.T) {
 	t.Parallel()
+	t.Run("link", func(t *testing.T) { t.Parallel(); otherGitDirectory(t, os.Symlink) })
+	t.Run("directory", func(t *testing.T) { t.Parallel(); otherGitDirectory(t, os.Rename) })
+}
+
+func otherGitDirectory(t *testing.T, replace func(other, path string) error) {
+	t.Helper()
 	g := gittest.New(t)
 	base := gittest.Dir(t)
 	clone := func(name string) (root string) {
@@ -187,7 +193,7 @@ func TestLinkAboveGitDirectory(t *testing.T) {
 	if err := os.Rename(data, filepath.Join(base, "aside")); err != nil {
 		t.Skip(err)
 	}
-	if err := os.Symlink("data-other", data); err != nil {
+	if err := replace(filepath.Join(base, "data-other"), data); err != nil {
 		t.Skip(err)
 	}
 	for _, set := range sets {
