@@ -147,8 +147,8 @@ var unaskedPlaces = map[string]string{
 		settings DatabaseOf
 		settings DirectoryOf
 		wiring/full Choose
-		wiring/full leadsElsewhere
-		wiring/full placeOf
+		wiring/full now
+		wiring/full directoryAt
 		workflow/stack real
 	`,
 	"a record of another tool, or of an operation of git that is under way, that is damaged or being written counts as none": `

@@ -108,7 +108,7 @@ func span(s string, lo, hi byte) int {
 }
 
 // Unclosed returns the index of a string sequence (OSC, DCS, SOS, PM, APC) that reaches the end of s, or len(s) if
-// there is none. The program that writes s can still close it, and then its payload is no text.
+// there is none. The program that writes s can still close it, and then a terminal shows nothing of it.
 func Unclosed(s string) int {
 	// ESC can be the first half of the terminator.
 	rest := strings.TrimSuffix(s, "\x1b")

@@ -205,9 +205,8 @@ func (c *Checker) tables(path string) error {
 // isTable reports whether a table of refs can have this name: git and other programs give it letters,
 // digits, dashes, underscores, and dots.
 func isTable(name string) bool {
-	return name[0] != '.' && !strings.ContainsFunc(name, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r))
-	})
+	const usual = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+	return name[0] != '.' && strings.Trim(name, usual) == ""
 }
 
 // worktrees checks the files of the other linked worktrees that git reads when it lists them, and

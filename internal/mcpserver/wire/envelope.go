@@ -54,7 +54,7 @@ func ReadEnvelope(message []byte) (Envelope, error) {
 			e.ID = value
 		case "method":
 			if json.Unmarshal(value, &e.Method) != nil {
-				return Envelope{}, nil // the library reports it
+				return Envelope{}, nil //nolint:nilerr // the library reports it
 			}
 		}
 	}

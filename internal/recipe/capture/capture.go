@@ -114,7 +114,9 @@ func (o *Output) Interrupt() {
 	if text := o.stored(); continues(text) {
 		closed := ""
 		if cleantext.Unclosed(string(text)) < len(text) {
-			closed = strings.TrimPrefix("\x1b\\", string(text[len(text)-1])) // or the mark would be a part of the sequence
+			if closed = "\x1b\\"; bytes.HasSuffix(text, []byte("\x1b")) { // or the mark would be a part of the sequence
+				closed = "\\"
+			}
 		}
 		_, _ = o.Write([]byte(closed + mark)) // never fails
 	}
