@@ -292,7 +292,7 @@ func (b *Branch) Move(ctx context.Context, to, from Commit) error {
 	if err := b.repo.Writable(b.ref); err != nil {
 		return err
 	}
-	const shortest, longest, limit = time.Millisecond, time.Second, 10 * time.Second
+	const shortest, longest, limit = time.Millisecond, time.Second, 3 * time.Second
 	pauses := backoff.Start(shortest, longest)
 	for {
 		_, err := b.repo.Program().Brief().Run(ctx, slices.Concat(flushed, []string{"update-ref", "--no-deref", "--create-reflog", "-m", "copse: sync work items", b.ref, string(to), old})...)
