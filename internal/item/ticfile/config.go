@@ -185,7 +185,7 @@ func (r *configReader) id(key string) item.ID {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 || item.ID(n) > item.MaxID+1 {
-		r.refuse(key, "a whole number")
+		r.refuse(key, fmt.Sprintf("a whole number up to %d", item.MaxID+1))
 	}
 	return item.ID(n)
 }
