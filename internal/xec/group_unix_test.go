@@ -70,7 +70,7 @@ func TestRunGrace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			command := shell(c.script)
-			command.Grace, command.Timeout = c.grace, time.Second
+			command.Grace, command.Timeout = c.grace, 3*time.Second
 			res, err := xec.Run(t.Context(), command)
 			if !errors.Is(err, context.DeadlineExceeded) || string(res.Stdout) != c.want {
 				t.Errorf("got %q, %v", res.Stdout, err)
