@@ -16,42 +16,54 @@ import (
 )
 
 func (s *Server) addPrompt(p toolset.Prompt) {
+	s.mcp.AddPrompt(promptDefinition(p), func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		return s.prompt(ctx, req, p)
+	})
+}
+
+func promptDefinition(p toolset.Prompt) *mcp.Prompt {
 	def := &mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
 	for _, a := range p.Arguments {
 		def.Arguments = append(def.Arguments, &mcp.PromptArgument{
 			Name: a.Name, Description: a.Description, Required: a.Required,
 		})
 	}
-	s.mcp.AddPrompt(def, func(ctx context.Context, req *mcp.GetPromptRequest) (_ *mcp.GetPromptResult, err error) {
-		defer s.guard.Recovered(ctx, "prompt "+p.Name, &err)
-		for _, a := range p.Arguments {
-			if a.Required && req.Params.Arguments[a.Name] == "" {
-				return nil, wire.InvalidParams("missing required argument %q of prompt %q", a.Name, p.Name)
-			}
+	return def
+}
+
+// prompt answers a request for a prompt, which is that of the request's worktree if there is one.
+func (s *Server) prompt(ctx context.Context, req *mcp.GetPromptRequest, p toolset.Prompt) (_ *mcp.GetPromptResult, err error) {
+	defer s.guard.Recovered(ctx, "prompt "+p.Name, &err)
+	worktree := ""
+	if s.locator != nil {
+		at, ask, err := s.locator.Of(ctx, route.Caller{Session: req.Session, Caps: req.ClientCapabilities(), Meta: req.Params.Meta, Responses: req.Params.InputResponses}, "")
+		switch {
+		case ask:
+			return &mcp.GetPromptResult{InputRequests: route.AskRoots()}, nil
+		case err != nil:
+			return nil, wire.InvalidParams("%v", err)
 		}
-		get, worktree := p.Get, ""
-		if s.locator != nil {
-			at, ask, err := s.locator.Of(ctx, route.Caller{Session: req.Session, Caps: req.ClientCapabilities(), Meta: req.Params.Meta, Responses: req.Params.InputResponses}, "")
-			switch {
-			case ask:
-				return &mcp.GetPromptResult{InputRequests: route.AskRoots()}, nil
-			case err != nil:
-				return nil, wire.InvalidParams("%v", err)
-			}
-			if there, ok := at.Prompt(ctx, p.Name); ok {
-				get, worktree = there.Get, at.Name()
-			}
+		there, ok := at.Prompt(ctx, p.Name)
+		if ok {
+			p, worktree = there, at.Name()
+		} else if s.locator.Several() {
+			return nil, wire.InvalidParams("unknown prompt %q", p.Name)
 		}
-		text, err := get(ctx, req.Params.Arguments)
-		if err != nil {
-			return nil, err
+	}
+	for _, a := range p.Arguments {
+		if a.Required && req.Params.Arguments[a.Name] == "" {
+			return nil, wire.InvalidParams("missing required argument %q of prompt %q", a.Name, p.Name)
 		}
-		text = route.Located(text, worktree, false)
-		return &mcp.GetPromptResult{
-			Description: p.Description,
-			Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}},
-		}, nil
-	})
+	}
+	text, err := p.Get(ctx, req.Params.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	text = route.Located(text, worktree, false)
+	return &mcp.GetPromptResult{
+		Description: p.Description,
+		Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}},
+	}, nil
 }
 
 func (s *Server) addResource(r toolset.Resource) {
@@ -64,8 +76,11 @@ func (s *Server) addResource(r toolset.Resource) {
 		}
 		read := r.Read
 		if at != nil {
-			if there, ok := at.Resources[r.URI]; ok {
+			there, ok := at.Resources[r.URI]
+			if ok {
 				read = there.Read
+			} else if s.locator.Several() {
+				return nil, mcp.ResourceNotFoundError(r.URI)
 			}
 		}
 		text, err := read(ctx)
@@ -97,8 +112,11 @@ func (s *Server) addTemplate(t toolset.Template) {
 		}
 		read := t.Read
 		if at != nil {
-			if there, ok := at.Templates[t.URITemplate]; ok {
+			there, ok := at.Templates[t.URITemplate]
+			if ok {
 				read = there.Read
+			} else if s.locator.Several() {
+				return nil, mcp.ResourceNotFoundError(req.Params.URI)
 			}
 		}
 		text, err := read(ctx, values)

@@ -87,7 +87,7 @@ func New(o Options) *Server {
 	opts := &mcp.ServerOptions{
 		Instructions: o.Instructions,
 		Logger:       slog.New(quiet{o.Logger.Handler()}),
-		Capabilities: served.capabilities(),
+		Capabilities: served.capabilities(changes && !s.locator.Several()),
 		SetCacheable: cacheHints(changes),
 		PageSize:     pageSize,
 	}
@@ -101,7 +101,7 @@ func New(o Options) *Server {
 	}
 
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: o.Name, Version: o.Version}, opts)
-	if changes {
+	if changes && !s.locator.Several() {
 		changing := &offers{server: s, completions: completions, each: served.offers}
 		s.mcp.AddReceivingMiddleware(changing.middleware)
 		s.mcp.AddSendingMiddleware(changing.quiet)
@@ -109,7 +109,21 @@ func New(o Options) *Server {
 	if len(served.skills) > 0 {
 		offered := &skills.Skills{Guard: s.guard, Locator: s.locator, Each: served.skills}
 		offered.Serve(s.mcp)
-		completions.Templates[skills.Template] = []toolset.Argument{{Name: "name", Complete: offered.Complete}}
+		completions.Templates[skills.Template] = skills.Variables(served.skills)
+	}
+	if s.locator.Several() {
+		others := &several{server: s, common: map[string]bool{}}
+		for _, set := range o.Toolsets {
+			for _, p := range set.Prompts {
+				others.common[p.Name] = true
+			}
+		}
+		completions.Of = others.arguments
+		if s.watchers != nil {
+			s.watchers.Of = others.subscribable
+			s.mcp.AddSendingMiddleware(s.watchers.Addressed)
+		}
+		s.mcp.AddReceivingMiddleware(others.middleware)
 	}
 	tools := newTools(s, served, o.Definitions)
 	s.mcp.AddReceivingMiddleware(tools.middleware)
@@ -201,14 +215,14 @@ func collect(o Options) served {
 	return all
 }
 
-// capabilities returns the capabilities that the server declares.
-func (s served) capabilities() *mcp.ServerCapabilities {
+// capabilities returns the capabilities that the server declares. reports means that it reports changes of the lists.
+func (s served) capabilities(reports bool) *mcp.ServerCapabilities {
 	caps, changes := &mcp.ServerCapabilities{}, len(s.offers) > 0
 	if s.prompts || changes {
-		caps.Prompts = &mcp.PromptCapabilities{ListChanged: changes}
+		caps.Prompts = &mcp.PromptCapabilities{ListChanged: reports}
 	}
 	if s.resources || changes || len(s.skills) > 0 || len(s.pages) > 0 {
-		caps.Resources = &mcp.ResourceCapabilities{ListChanged: changes}
+		caps.Resources = &mcp.ResourceCapabilities{ListChanged: reports}
 	}
 	if len(s.tools) > 0 {
 		caps.Tools = &mcp.ToolCapabilities{}

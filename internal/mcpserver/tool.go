@@ -104,7 +104,11 @@ func (s *Server) addTool(t toolset.Tool) {
 			place.Source = tasks.Jobs(worktree.Jobs)
 		}
 		at, ok := worktree.Tools[t.Name]
-		if !ok {
+		switch {
+		case ok:
+		case s.locator.Several():
+			return wire.Result(by.Fitted(t.Fail(fmt.Errorf("this worktree has no tool %q", t.Name)))), nil
+		default:
 			at = t
 		}
 		return s.answer(ctx, req, at, args, by, worktree.Name()), nil

@@ -18,6 +18,9 @@ const maxCompletions = 100
 type Completions struct {
 	// Templates has the variables of each template, by its URI.
 	Templates map[string][]toolset.Argument
+	// Of, if set, returns what replaces the arguments of a prompt or a template in the worktree of a request,
+	// nothing if there is none. false means that the worktree does not have it.
+	Of func(context.Context, *mcp.CompleteRequest) ([]toolset.Argument, bool)
 
 	mu      sync.Mutex
 	prompts map[string][]toolset.Argument
@@ -58,6 +61,14 @@ func (c *Completions) prompt(name string) ([]toolset.Argument, bool) {
 	return args, known
 }
 
+// arguments returns the arguments for a request: those of its worktree, or else own.
+func (c *Completions) arguments(ctx context.Context, req *mcp.CompleteRequest, own func() ([]toolset.Argument, bool)) ([]toolset.Argument, bool) {
+	if c.Of != nil {
+		return c.Of(ctx, req)
+	}
+	return own()
+}
+
 // Handle answers a request.
 func (c *Completions) Handle(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	var (
@@ -66,12 +77,12 @@ func (c *Completions) Handle(ctx context.Context, req *mcp.CompleteRequest) (*mc
 	)
 	switch ref := req.Params.Ref; ref.Type {
 	case "ref/prompt":
-		args, known = c.prompt(ref.Name)
+		args, known = c.arguments(ctx, req, func() ([]toolset.Argument, bool) { return c.prompt(ref.Name) })
 		if !known {
 			return nil, wire.InvalidParams("unknown prompt %q", ref.Name)
 		}
 	case "ref/resource":
-		args, known = c.Templates[ref.URI]
+		args, known = c.arguments(ctx, req, func() ([]toolset.Argument, bool) { args, ok := c.Templates[ref.URI]; return args, ok })
 		if !known {
 			return nil, wire.InvalidParams("unknown resource template %q", ref.URI)
 		}

@@ -86,17 +86,25 @@ func NewWorktree(toolsets []toolset.Toolset, name func() string) *Worktree {
 	return p
 }
 
+// Offered returns the prompts that are currently offered.
+func (p *Worktree) Offered(ctx context.Context) []toolset.Prompt {
+	var all []toolset.Prompt
+	for _, ask := range p.offers {
+		if o := ask(ctx); o != nil {
+			all = append(all, o.Prompts...)
+		}
+	}
+	return all
+}
+
 // Prompt returns the prompt with a name, including those that are currently offered.
 func (p *Worktree) Prompt(ctx context.Context, name string) (toolset.Prompt, bool) {
 	if found, ok := p.prompts[name]; ok {
 		return found, true
 	}
-	for _, ask := range p.offers {
-		if o := ask(ctx); o != nil {
-			if i := slices.IndexFunc(o.Prompts, func(p toolset.Prompt) bool { return p.Name == name }); i >= 0 {
-				return o.Prompts[i], true
-			}
-		}
+	offered := p.Offered(ctx)
+	if i := slices.IndexFunc(offered, func(p toolset.Prompt) bool { return p.Name == name }); i >= 0 {
+		return offered[i], true
 	}
 	return toolset.Prompt{}, false
 }
@@ -156,14 +164,19 @@ func (p *Locator) Told(ctx context.Context, meta mcp.Meta) (*Worktree, error) {
 }
 
 // Unasked returns the worktree of a request whose client cannot be asked for its roots in the
-// result. A client of an older revision is asked during the call.
+// result. A client of an older revision is asked during the call. For another one with roots, it is the worktree in
+// which the server was started, nil if the server serves more than one repository.
 func (p *Locator) Unasked(ctx context.Context, c Caller) (*Worktree, error) {
 	worktree, ask, err := p.Of(ctx, c, "")
 	if ask {
-		return p.Find.Find(ctx, "", nil)
+		return p.Find.Start(), nil
 	}
 	return worktree, err
 }
+
+// Several reports whether the server serves more than one repository: what one has is not for the sessions of
+// others.
+func (p *Locator) Several() bool { return p != nil && p.Find.Start() == nil }
 
 // fileURI returns the path of a file URI.
 func fileURI(uri string) (string, bool) {

@@ -116,19 +116,23 @@ func (k *Skills) Serve(library *mcp.Server) {
 	}, k.read)
 }
 
-// Complete lists the names of skills with the typed prefix.
-func (k *Skills) Complete(ctx context.Context, prefix string, _ map[string]string) ([]string, error) {
-	var names []string
-	for _, s := range ordered(ctx, k.Each) {
-		if strings.HasPrefix(s.Name, prefix) {
-			names = append(names, s.Name)
+// Variables returns the variables of the template, for the skills of each.
+func Variables(each []func(context.Context) []toolset.Skill) []toolset.Argument {
+	complete := func(ctx context.Context, prefix string, _ map[string]string) ([]string, error) {
+		var names []string
+		for _, s := range ordered(ctx, each) {
+			if strings.HasPrefix(s.Name, prefix) {
+				names = append(names, s.Name)
+			}
 		}
+		return names, nil
 	}
-	return names, nil
+	return []toolset.Argument{{Name: "name", Complete: complete}}
 }
 
 // of returns the skills for a client, ordered by name. A client of 2026-07-28 cannot be asked for
-// its roots here, so it gets the skills of the worktree in which the server was started.
+// its roots here, so it gets the skills of the worktree in which the server was started, and none from a server of
+// several repositories.
 func (k *Skills) of(ctx context.Context, session *mcp.ServerSession, meta mcp.Meta) ([]toolset.Skill, error) {
 	each := k.Each
 	if k.Locator != nil {
@@ -139,6 +143,9 @@ func (k *Skills) of(ctx context.Context, session *mcp.ServerSession, meta mcp.Me
 		worktree, err := k.Locator.Unasked(ctx, c)
 		if err != nil {
 			return nil, wire.InvalidParams("%v", err)
+		}
+		if worktree == nil {
+			return nil, nil
 		}
 		each = worktree.Skills
 	}

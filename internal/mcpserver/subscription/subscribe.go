@@ -6,9 +6,11 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/copse-dev/copse/internal/mcpserver/route"
 	"github.com/copse-dev/copse/internal/mcpserver/wire"
 	"github.com/copse-dev/copse/internal/toolset"
 )
@@ -16,15 +18,28 @@ import (
 // Watchers runs the Watch function of each resource while a session is subscribed to it. A
 // subscription ends with its session, and only its own session can end it.
 type Watchers struct {
+	// Of, if set, returns the resource of a request in its worktree.
+	Of func(context.Context, *mcp.SubscribeRequest) (toolset.Resource, *route.Worktree, error)
+
 	resources map[string]toolset.Resource
 	updated   func(uri string)
 	logger    *slog.Logger
 
+	// sending is held while an update is sent to the recipients.
+	sending    sync.Mutex
+	recipients atomic.Pointer[map[*mcp.ServerSession]bool]
+
 	mu       sync.Mutex
-	running  map[string]*watcher
+	running  map[place]*watcher
 	sessions map[*mcp.ServerSession]struct{} // those that are being stopped
 	done     sync.WaitGroup
 	closed   bool
+}
+
+// place is a resource of a worktree, nil for the only one.
+type place struct {
+	uri string
+	at  *route.Worktree
 }
 
 type watcher struct {
@@ -36,25 +51,36 @@ type watcher struct {
 func New(resources map[string]toolset.Resource, updated func(string), logger *slog.Logger) *Watchers {
 	return &Watchers{
 		resources: resources, updated: updated, logger: logger,
-		running: make(map[string]*watcher), sessions: make(map[*mcp.ServerSession]struct{}),
+		running: make(map[place]*watcher), sessions: make(map[*mcp.ServerSession]struct{}),
 	}
 }
 
 // Subscribe begins to watch a resource for a session.
 func (w *Watchers) Subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
-	uri := req.Params.URI
-	r, ok := w.resources[uri]
+	of := place{uri: req.Params.URI}
+	r, ok := w.resources[of.uri]
+	if w.Of != nil && ok {
+		var err error
+		if r, of.at, err = w.Of(ctx, req); err != nil {
+			return err
+		}
+	}
 	if !ok {
-		return wire.InvalidParams("resource %q cannot be subscribed to", uri)
+		return wire.InvalidParams("resource %q cannot be subscribed to", of.uri)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		return nil
 	}
-	one := w.running[uri]
+	for other := range w.running { // the session may have moved to another worktree
+		if other.uri == of.uri && other != of {
+			w.end(other, req.Session)
+		}
+	}
+	one := w.running[of]
 	if one == nil {
-		one = w.start(uri, r)
+		one = w.start(of, r)
 	}
 	if _, again := one.subscribers[req.Session]; again {
 		return nil
@@ -75,17 +101,52 @@ func (w *Watchers) Subscribe(ctx context.Context, req *mcp.SubscribeRequest) err
 }
 
 // start runs the watcher of a resource. The caller holds the lock.
-func (w *Watchers) start(uri string, r toolset.Resource) *watcher {
+func (w *Watchers) start(of place, r toolset.Resource) *watcher {
 	// A watcher outlives the request that started it.
 	ctx, cancel := context.WithCancel(context.Background())
 	one := &watcher{subscribers: make(map[*mcp.ServerSession]func()), cancel: cancel}
-	w.running[uri] = one
+	w.running[of] = one
 	w.done.Go(func() {
-		if err := r.Watch(ctx, func() { w.updated(uri) }); err != nil && ctx.Err() == nil {
-			w.logger.Warn("watching a resource ended", "uri", uri, "error", err)
+		if err := r.Watch(ctx, func() { w.changed(of) }); err != nil && ctx.Err() == nil {
+			w.logger.Warn("watching a resource ended", "uri", of.uri, "error", err)
 		}
 	})
 	return one
+}
+
+// changed reports a change of a resource to those that are subscribed to it in its worktree.
+func (w *Watchers) changed(of place) {
+	if w.Of == nil {
+		w.updated(of.uri)
+		return
+	}
+	w.sending.Lock()
+	defer w.sending.Unlock()
+	to := map[*mcp.ServerSession]bool{}
+	w.mu.Lock()
+	if one := w.running[of]; one != nil {
+		for session := range one.subscribers {
+			to[session] = true
+		}
+	}
+	w.mu.Unlock()
+	w.recipients.Store(&to)
+	defer w.recipients.Store(nil)
+	w.updated(of.uri) // the library sends it before it returns
+}
+
+// Addressed keeps an update from sessions that are subscribed to the same resource of another worktree: the library
+// knows only the address.
+func (w *Watchers) Addressed(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if method == "notifications/resources/updated" {
+			session, _ := req.GetSession().(*mcp.ServerSession)
+			if to := w.recipients.Load(); to == nil || !(*to)[session] {
+				return nil, nil //nolint:nilnil // a notification has no result
+			}
+		}
+		return next(ctx, method, req)
+	}
 }
 
 // Unsubscribe ends the watch of a resource for a session.
@@ -101,14 +162,23 @@ func (w *Watchers) forget(session *mcp.ServerSession) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.sessions, session)
-	for uri := range w.running {
-		w.drop(uri, session)
+	for of := range w.running {
+		w.end(of, session)
 	}
 }
 
-// drop ends a subscription, and the watcher with the last one. The caller holds the lock.
+// drop ends the subscriptions of a session to an address. The caller holds the lock.
 func (w *Watchers) drop(uri string, session *mcp.ServerSession) {
-	one := w.running[uri]
+	for of := range w.running {
+		if of.uri == uri {
+			w.end(of, session)
+		}
+	}
+}
+
+// end ends a subscription, and the watcher with the last one. The caller holds the lock.
+func (w *Watchers) end(of place, session *mcp.ServerSession) {
+	one := w.running[of]
 	if one == nil {
 		return
 	}
@@ -120,7 +190,7 @@ func (w *Watchers) drop(uri string, session *mcp.ServerSession) {
 	delete(one.subscribers, session)
 	if len(one.subscribers) == 0 {
 		one.cancel()
-		delete(w.running, uri)
+		delete(w.running, of)
 	}
 }
 
