@@ -6,6 +6,10 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/tic"
+	"github.com/copse-dev/copse/internal/xec/guard"
 )
 
-func main() { os.Exit(app.Main(tic.Run)) }
+func main() {
+	guard.Main()
+	os.Exit(app.Main(tic.Run))
+}

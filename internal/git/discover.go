@@ -28,6 +28,8 @@ type Options struct {
 	// Named means that the user named the directory to start from, rather than being in it. Only
 	// then may that directory itself be a bare repository.
 	Named bool
+	// Self is the path of a program that begins with [guard.Main], for commands of git that take long; "" for none.
+	Self string
 	// Configured, unless nil, is called with the effective configuration each time it is
 	// read from disk.
 	Configured func(gitconfig.Config)
@@ -60,7 +62,7 @@ func Discover(ctx context.Context, start string, opts Options) (*Repo, error) {
 		}),
 	}
 	r.guard = &guard{repo: r}
-	r.program = program.New(program.Repository{Dir: at.CommandDir, Root: at.Root, Bare: at.CommandDir == at.GitDir}, func() xec.Env { return at.Environ(opts.Env) }, r.guard)
+	r.program = program.New(program.Repository{Dir: at.CommandDir, Root: at.Root, Bare: at.CommandDir == at.GitDir}, func() xec.Env { return at.Environ(opts.Env) }, r.guard).Under(opts.Self)
 	r.tables = reftable.New(at.GitDir, at.CommonDir, r.program)
 	r.checkouts = &checkout.Reader{At: at, Refs: r.files, Git: r.program, Guard: r.guard}
 	return r, nil

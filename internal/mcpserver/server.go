@@ -112,18 +112,7 @@ func New(o Options) *Server {
 		completions.Templates[skills.Template] = skills.Variables(served.skills)
 	}
 	if s.locator.Several() {
-		others := &several{server: s, common: map[string]bool{}}
-		for _, set := range o.Toolsets {
-			for _, p := range set.Prompts {
-				others.common[p.Name] = true
-			}
-		}
-		completions.Of = others.arguments
-		if s.watchers != nil {
-			s.watchers.Of = others.subscribable
-			s.mcp.AddSendingMiddleware(s.watchers.Addressed)
-		}
-		s.mcp.AddReceivingMiddleware(others.middleware)
+		serveSeveral(s, o.Toolsets, completions)
 	}
 	tools := newTools(s, served, o.Definitions)
 	s.mcp.AddReceivingMiddleware(tools.middleware)

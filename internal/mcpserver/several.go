@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/copse-dev/copse/internal/mcpserver/completion"
 	"github.com/copse-dev/copse/internal/mcpserver/route"
 	"github.com/copse-dev/copse/internal/mcpserver/skills"
 	"github.com/copse-dev/copse/internal/mcpserver/wire"
@@ -19,6 +20,21 @@ import (
 type several struct {
 	server *Server
 	common map[string]bool // the names of the library's prompts
+}
+
+func serveSeveral(s *Server, common []toolset.Toolset, completions *completion.Completions) {
+	v := &several{server: s, common: map[string]bool{}}
+	for _, set := range common {
+		for _, p := range set.Prompts {
+			v.common[p.Name] = true
+		}
+	}
+	completions.Of = v.arguments
+	if s.watchers != nil {
+		s.watchers.Of = v.subscribable
+		s.mcp.AddSendingMiddleware(s.watchers.Addressed)
+	}
+	s.mcp.AddReceivingMiddleware(v.middleware)
 }
 
 // at returns the worktree of a request, nil if there is none, or none is known.

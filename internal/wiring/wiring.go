@@ -90,7 +90,7 @@ func New(o Options) *Sources {
 			return s.Items.ItemsBranch()
 		},
 		Dir: start, GitHubHost: strings.ToLower(o.Env.Getenv("GH_HOST")),
-		Git: git.Options{Env: o.Env.Environ, Named: o.Repo != "" && !o.Found, Configured: func(c gitconfig.Config) { logins(c, o.Env.Secrets.AddLogin) }},
+		Git: git.Options{Env: o.Env.Environ, Self: o.Env.Self, Named: o.Repo != "" && !o.Found, Configured: func(c gitconfig.Config) { logins(c, o.Env.Secrets.AddLogin) }},
 	})
 	logins(parameters(o.Env.Getenv("GIT_CONFIG_PARAMETERS")), o.Env.Secrets.AddLogin)
 	o.Env.Secrets.Follow(following(filepath.Join(o.Env.ConfigDir(), "tokens"), o.Env.Secrets.Add))

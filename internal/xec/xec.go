@@ -35,6 +35,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -88,7 +89,8 @@ type Command struct {
 	Grace time.Duration
 	// Hurry ends the grace early when it is closed; nil never does.
 	Hurry <-chan struct{}
-	// Guard, if set, runs the program for [Stream].
+	// Guard, if set, runs the program, for [Run] one without input. With it, what the program has started ends with
+	// this process, too.
 	Guard *Guard
 	// Person, if set, is the terminal of the person for whom [Stream] runs a program with a guard.
 	Person *terminal.Person
@@ -129,12 +131,23 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	cmd.Args, cmd.Env = found.argv, found.env
 	cmd.Dir = cmp.Or(c.Dir, c.Env.neutral())
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if len(c.Stdin) > 0 {
-		cmd.Stdin = bytes.NewReader(c.Stdin)
-	}
 	cmd.WaitDelay = drainDelay
+	var lifeline *os.File
+	switch {
+	case len(c.Stdin) > 0:
+		cmd.Stdin = bytes.NewReader(c.Stdin)
+	case c.Guard != nil:
+		r, w, err := os.Pipe()
+		if err != nil {
+			return Result{}, fmt.Errorf("run %s: %w", c.Name, err)
+		}
+		defer r.Close()
+		defer w.Close()
+		cmd.Path, cmd.Err, cmd.Stdin, lifeline = c.Guard.Path, nil, r, w
+		cmd.Args = slices.Concat(c.Guard.Argv, []string{c.patience().String(), "", found.path}, found.argv)
+	}
 
-	killed, err := runInGroup(cmd, c)
+	killed, err := runInGroup(cmd, c, lifeline)
 	res := Result{
 		Stdout:    stdout.kept.Bytes(),
 		Stderr:    stderr.kept.Bytes(),
@@ -170,8 +183,8 @@ func (c Command) usedUp(ended *os.ProcessState) bool {
 }
 
 // runInGroup starts cmd in its own process group, waits for it, and kills the rest of the group.
-// It reports whether the context ended the program.
-func runInGroup(cmd *exec.Cmd, c Command) (killed bool, err error) {
+// It reports whether the context ended the program. lifeline, if there is one, leads to the program's guard.
+func runInGroup(cmd *exec.Cmd, c Command, lifeline *os.File) (killed bool, err error) {
 	g, err := newGroup(cmd)
 	if err != nil {
 		return false, err
@@ -190,7 +203,15 @@ func runInGroup(cmd *exec.Cmd, c Command) (killed bool, err error) {
 		cancelled.Store(true)
 		// Exec reads it after this call. It is how long the program, and what has its output, may take.
 		cmd.WaitDelay = cmp.Or(c.Grace, pipeDelay)
-		if c.Grace > 0 && g.ask() {
+		switch {
+		case lifeline != nil:
+			cmd.WaitDelay += guardGrace
+			if c.Grace > 0 {
+				_, err := lifeline.Write([]byte{AskProgram})
+				return err
+			}
+			return lifeline.Close()
+		case c.Grace > 0 && g.ask():
 			return nil
 		}
 		return g.kill()

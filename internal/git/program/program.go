@@ -19,6 +19,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/git/override"
 	"github.com/copse-dev/copse/internal/xec"
+	"github.com/copse-dev/copse/internal/xec/guard"
 )
 
 const (
@@ -76,6 +77,8 @@ type Git struct {
 	// maxOutput limits the output.
 	maxOutput int
 	how       how
+	// self is as in Under.
+	self string
 }
 
 // how is how a command may end.
@@ -106,6 +109,16 @@ func (g Git) Within(limit int) Git {
 	g.maxOutput = limit
 	return g
 }
+
+// Under returns git whose long commands run under a guard, which is the program self: what git itself has started ends,
+// too, when this process is killed. self begins with [guard.Main]; "" is for none.
+func (g Git) Under(self string) Git {
+	g.self = self
+	return g
+}
+
+// Long returns a command of git that takes long, such as a transfer, with the guard of Under.
+func (g Git) Long(c xec.Command) xec.Command { return guard.Once(c, g.self) }
 
 // Writing returns git for a command that writes to the repository, which the caller has checked. When its
 // context ends, git is asked to end, and can remove its lock files.
@@ -171,6 +184,7 @@ func (g Git) run(ctx context.Context, input []byte, args []string) (out, stderr 
 	switch g.how {
 	case asked:
 		c.Timeout, c.Grace = writingTime, grace
+		c = g.Long(c)
 	case complete:
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)

@@ -183,10 +183,14 @@ func (b *Branch) result(ctx context.Context, limit limits, input []byte, args []
 		"GIT_INDEX_FILE="+filepath.Join(b.own.Path, "index"),
 		"GIT_ALLOW_PROTOCOL=file:http:https:ssh",
 	).With(other.env...)
-	res, err := xec.Run(ctx, xec.Command{
+	c := xec.Command{
 		Name: "git", Args: slices.Concat([]string{"--no-pager"}, flushed, streamed, args), Env: env,
 		Stdin: input, Timeout: limit.time, MaxOutput: limit.output, Grace: limit.grace, Whole: true, MaxMemory: maxMemory,
-	})
+	}
+	if other.address != "" { // git starts ssh, or the git of the other side
+		c = b.repo.Program().Long(c)
+	}
+	res, err := xec.Run(ctx, c)
 	if err == nil && res.Truncated {
 		err = fmt.Errorf("git printed more than %d MB", limit.output>>20)
 	}

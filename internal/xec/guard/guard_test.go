@@ -31,6 +31,11 @@ const callerVar = "GUARD_TEST_CALLER"
 
 func TestMain(m *testing.M) {
 	guard.Main()
+	if os.Getenv(callerVar) == "once" {
+		_, err := xec.Run(context.Background(), once(os.Args[1], os.Args[2:]...))
+		fmt.Println("ended:", err)
+		os.Exit(0)
+	}
 	if os.Getenv(callerVar) != "" {
 		err := xec.Stream(context.Background(), guarded(os.Args[1], os.Args[2:]...), os.Stdout)
 		fmt.Println("ended:", err)
@@ -53,6 +58,12 @@ func guarded(script string, args ...string) xec.Command {
 			}
 		},
 	}, self)
+}
+
+// once returns a script that runs under one guard.
+func once(script string, args ...string) xec.Command {
+	c := guarded(script, args...)
+	return guard.Once(c, c.Guard.Path)
 }
 
 // stubborn starts processes that do their best to stay: each writes its number to a file.
@@ -345,5 +356,101 @@ func TestNotAGuard(t *testing.T) {
 	t.Parallel()
 	if c := guard.Wrap(xec.Command{Name: "x"}, ""); c.Guard != nil {
 		t.Error("there is a guard without a program")
+	}
+}
+
+// Of a program with one guard, nothing survives its caller or its context either.
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	if _, err := xec.Env(os.Environ()).LookPath("setsid"); err != nil {
+		need.Skip(t, "setsid is not installed")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// ready waits until the script has started everything in a directory, and returns that.
+	ready := func(dir string) map[string]int {
+		for _, name := range []string{"ignores", "session", "daemon", "clean", "forking", "leader"} {
+			for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+				if text, err := os.ReadFile(filepath.Join(dir, name)); err == nil && len(text) > 0 {
+					break
+				}
+			}
+		}
+		pids := (&caller{dir: dir}).pids(t)
+		delete(pids, "outer")
+		delete(pids, "inner")
+		return pids
+	}
+	for name, end := range map[string]func(dir string) map[string]int{
+		"killed caller": func(dir string) map[string]int {
+			cmd := exec.CommandContext(t.Context(), self, stubborn, dir)
+			cmd.Env = append(os.Environ(), callerVar+"=once")
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			pids := ready(dir)
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			return pids
+		},
+		"context": func(dir string) (pids map[string]int) {
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() {
+				pids = ready(dir)
+				cancel()
+			}()
+			if _, err := xec.Run(ctx, once(stubborn, dir)); !errors.Is(err, context.Canceled) {
+				t.Errorf("got %v", err)
+			}
+			return pids
+		},
+		"time limit with a grace": func(dir string) (pids map[string]int) {
+			c := once(stubborn, dir)
+			c.Grace, c.Timeout = 50*time.Millisecond, 5*time.Second
+			found := make(chan map[string]int, 1)
+			go func() { found <- ready(dir) }()
+			if _, err := xec.Run(t.Context(), c); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("got %v", err)
+			}
+			return <-found
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if alive := left(end(t.TempDir())); len(alive) > 0 {
+				t.Errorf("%q are alive", alive)
+			}
+		})
+	}
+}
+
+// The output and the exit code are those of the program, and its limits apply from its start.
+func TestOnceResult(t *testing.T) {
+	t.Parallel()
+	c := once("echo out; echo err >&2; exit 3")
+	res, err := xec.Run(t.Context(), c)
+	exit, ok := errors.AsType[*xec.ExitError](err)
+	if !ok || exit.Code != 3 || string(res.Stdout) != "out\n" || string(res.Stderr) != "err\n" {
+		t.Errorf("got %q, %q, %v", res.Stdout, res.Stderr, err)
+	}
+	for script, want := range map[string]string{"kill -SEGV $$": "exit status 139", "kill -KILL $$": "signal: killed", "kill -QUIT $$": "exit status 131"} {
+		if _, err := xec.Run(t.Context(), once(script)); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", script, err, want)
+		}
+	}
+	c = once("trap 'echo asked; exit' INT; echo up; while :; do sleep 0.01; done")
+	c.Grace, c.Timeout = time.Minute, 3*time.Second
+	if res, err := xec.Run(t.Context(), c); !errors.Is(err, context.DeadlineExceeded) || string(res.Stdout) != "up\nasked\n" {
+		t.Errorf("got %q, %v", res.Stdout, err)
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	c = once("ulimit -d; ulimit -t")
+	c.MaxMemory, c.MaxProcessor = 1<<30, 7*time.Second
+	if res, err := xec.Run(t.Context(), c); err != nil || string(res.Stdout) != "1048576\n7\n" {
+		t.Errorf("got %q, %v", res.Stdout, err)
 	}
 }

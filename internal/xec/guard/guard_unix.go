@@ -271,8 +271,12 @@ func (g *guard) await(maximum time.Duration, done func() bool) bool {
 	return true
 }
 
-// endBy ends this process by a signal.
+// endBy ends this process by a signal. For one that makes Go print its goroutines, it exits as a shell does.
 func endBy(s syscall.Signal) {
+	switch s {
+	case syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL, syscall.SIGABRT, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGQUIT:
+		os.Exit(128 + int(s)) //nolint:forbidigo // a guard is a program of its own
+	}
 	signal.Reset(s)
 	_ = syscall.Kill(os.Getpid(), s)
 	time.Sleep(time.Second)

@@ -148,7 +148,7 @@ not have it, because .tic is committed without it.`,
 		if err != nil {
 			return err
 		}
-		repo, err := git.Discover(ctx, c.Env.Dir, git.Options{Env: c.Env.Environ})
+		repo, err := git.Discover(ctx, c.Env.Dir, git.Options{Env: c.Env.Environ, Self: c.Env.Self})
 		if err != nil {
 			return err
 		}
