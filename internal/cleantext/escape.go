@@ -107,22 +107,58 @@ func span(s string, lo, hi byte) int {
 	return i
 }
 
-// Unclosed returns the index of a string sequence (OSC, DCS, SOS, PM, APC) that reaches the end of s, or len(s) if
-// there is none. The program that writes s can still close it, and then a terminal shows nothing of it.
+// Unclosed returns the index of an escape sequence that reaches the end of s and is not complete, or len(s) if there
+// is none. The program that writes s can still complete it, and then a terminal shows nothing of it.
 func Unclosed(s string) int {
-	// ESC can be the first half of the terminator.
+	// ESC can be the first half of a string's terminator.
 	rest := strings.TrimSuffix(s, "\x1b")
 	at := strings.LastIndexFunc(rest, func(r rune) bool { return r < ' ' || r >= 0x7f && r <= 0x9f })
 	if at < 0 {
-		return len(s)
+		return len(rest)
 	}
 	r, n := utf8.DecodeRuneInString(rest[at:])
 	if r == esc && at+n < len(rest) {
+		if c := rest[at+n]; c >= ' ' && c <= '/' && span(rest[at+n:], ' ', '/') == len(rest)-at-n {
+			return at
+		}
 		r = rune(rest[at+n]) + 0x40
+		n++
 	}
 	switch r {
 	case osc, dcs, sos, pm, apc:
 		return at
+	case csi:
+		i := n + span(rest[at+n:], '0', '?')
+		if i += span(rest[at+i:], ' ', '/'); at+i == len(rest) {
+			return at
+		}
 	}
-	return len(s)
+	return len(rest)
+}
+
+// Rest returns the length of the end of an escape sequence at the beginning of s, if s can begin within one: the
+// parameters and the final byte of a control sequence, or the end of a string and its terminator.
+func Rest(s string) int {
+	const longest = 4 << 10 // no terminal takes a longer string
+	for i, r := range s {
+		switch {
+		case i > longest:
+		case r == bel || r == st:
+			return i + utf8.RuneLen(r)
+		case r == esc && strings.HasPrefix(s[i+1:], "\\"):
+			return i + 2
+		case r < ' ' || r >= 0x7f && r <= 0x9f:
+			s = s[:i] // another control function
+		default:
+			continue
+		}
+		break
+	}
+	// The rest of U+009B, or what follows ESC.
+	begin := len(s) - len(strings.TrimPrefix(strings.TrimPrefix(s, "\x9b"), "["))
+	i := begin + span(s[begin:], '0', '?')
+	if j := i + span(s[i:], ' ', '/'); i > begin && j < len(s) && s[j] >= '@' && s[j] <= '~' {
+		return j + 1
+	}
+	return 0
 }

@@ -15,6 +15,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -290,7 +291,7 @@ func decodeRequest(line []byte) *jsonrpc.Request {
 	}
 	var m struct {
 		Version string          `json:"jsonrpc"`
-		ID      any             `json:"id"`
+		ID      json.RawMessage `json:"id"`
 		Method  string          `json:"method"`
 		Params  json.RawMessage `json:"params"`
 		Error   json.RawMessage `json:"error"`
@@ -299,14 +300,35 @@ func decodeRequest(line []byte) *jsonrpc.Request {
 	if err != nil || len(rest) > 0 || m.Version != "2.0" || m.Method == "" || m.Error != nil {
 		return nil
 	}
-	if n, ok := m.ID.(float64); ok && !wire.IsExact(n) {
-		return nil
-	}
-	id, err := jsonrpc.MakeID(m.ID)
-	if err != nil {
+	id, ok := usualID(m.ID)
+	if !ok {
 		return nil
 	}
 	return &jsonrpc.Request{ID: id, Method: m.Method, Params: m.Params}
+}
+
+// usualID returns an ID that is a string or a number as clients count; ok is false for any other. No text is no ID.
+func usualID(text json.RawMessage) (id jsonrpc.ID, ok bool) {
+	const maxDigits = 15
+	var value any
+	switch {
+	case len(text) == 0:
+		return id, true
+	case text[0] == '"':
+		var s string
+		if json.Unmarshal(text, &s) != nil {
+			return id, false
+		}
+		value = s
+	default:
+		n, err := strconv.ParseInt(string(text), 10, 64)
+		if err != nil || len(text) > maxDigits {
+			return id, false
+		}
+		value = float64(n)
+	}
+	id, err := jsonrpc.MakeID(value)
+	return id, err == nil
 }
 
 // opened records a request that expects an answer. An id that is in use would make the answers

@@ -2,8 +2,9 @@ package wire
 
 import (
 	"encoding/json"
-	"math"
+	"math/big"
 	"strconv"
+	"strings"
 )
 
 // IDError reports that the library would answer a message with another ID: it keeps numbers as 64-bit
@@ -20,8 +21,20 @@ func (*IDError) Error() string {
 // maxExact is the largest integer that a floating-point number represents, and the next one, too.
 const maxExact = 1<<53 - 1
 
-// IsExact reports whether the library keeps the number of an ID as it is.
-func IsExact(n float64) bool { return n == math.Trunc(n) && math.Abs(n) <= maxExact }
+// isExact reports whether the library keeps the number of an ID as it is.
+func isExact(number string) bool {
+	const maxLength, maxExponent = 40, 20 // the digits of 1e999999999 fill the memory
+	if len(number) > maxLength {
+		return false
+	}
+	if i := strings.IndexAny(number, "eE"); i >= 0 {
+		if n, err := strconv.Atoi(number[i+1:]); err != nil || n < -maxExponent || n > maxExponent {
+			return false
+		}
+	}
+	n, ok := new(big.Rat).SetString(number)
+	return ok && n.IsInt() && n.Num().CmpAbs(big.NewInt(maxExact)) <= 0
+}
 
 // CheckID returns an [IDError] if the ID is a number that the library would change.
 func (e Envelope) CheckID() error {
@@ -29,7 +42,7 @@ func (e Envelope) CheckID() error {
 	if len(e.ID) == 0 || e.ID[0] != '-' && (e.ID[0] < '0' || e.ID[0] > '9') {
 		return nil // no ID, or none that is a number
 	}
-	if n, err := strconv.ParseFloat(string(e.ID), 64); err == nil && IsExact(n) {
+	if isExact(string(e.ID)) {
 		return nil
 	}
 	if len(e.ID) > maxRepeated {

@@ -184,8 +184,8 @@ const mark = "…"
 // beginning returns the clean beginning of a line that continues.
 func beginning(text []byte) string { return clean(text) + mark }
 
-// end returns the clean end of a text that begins within a line.
-func end(text []byte) string { return mark + clean(text) }
+// end returns the clean end of a text that begins within a line, and possibly within an escape sequence.
+func end(text []byte) string { return mark + clean(text[cleantext.Rest(string(text)):]) }
 
 // clean makes text harmless. Of a line that was overwritten several times, as progress bars are, it
 // keeps the final text. An escape sequence that the program has not closed yet is omitted: with the rest, nothing of

@@ -177,3 +177,25 @@ func TestEnd(t *testing.T) {
 		}
 	}
 }
+
+// The end of a long line begins within an escape sequence that stands in a secret.
+func TestCutInSequence(t *testing.T) {
+	t.Parallel()
+	const password = "ghp_Zk9fjQ2mVx7LpT4wRb8NcY1dHs6KuE3gJa5K"
+	var secrets secret.Set
+	secrets.Add(password)
+	for _, sequence := range []string{"\x1b]8;;https://example.com/a/page\x07", "\x1b]0;title\x1b\\", "\x1bP1;2|abc\u009c", "\x1b[38;2;255;0;0;48;2;0;0;255m", "\u009b38;5;255m"} {
+		for _, at := range []int{1, 20} {
+			for cut := range len(sequence) {
+				var o capture.Output
+				_, _ = io.WriteString(&o, strings.Repeat("y", capture.MaxOutput))
+				after := sequence[cut:] + password[at:]
+				_, _ = io.WriteString(&o, password[:at]+sequence[:cut]+after+strings.Repeat(" ", capture.MaxOutput/2-len(after)))
+				text, _ := o.Text()
+				if text = secrets.Redact(text); strings.Contains(text, password[at+8:]) {
+					t.Errorf("%q cut at %d: %q", sequence, cut, strings.Trim(text, "y "))
+				}
+			}
+		}
+	}
+}
