@@ -55,6 +55,7 @@ var layers = []struct {
 		"internal/regular",
 		"internal/remote",
 		"internal/rooted",
+		"internal/samedir",
 		"internal/secret",
 		"internal/settings",
 		"internal/spread",
@@ -233,6 +234,7 @@ var twigMCP = []string{
 	"internal/workflow/stack",
 	"internal/xec",
 	"internal/xec/family",
+	"internal/xec/guard",
 	"internal/xec/terminal",
 	"internal/yamlfile",
 }

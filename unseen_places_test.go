@@ -31,6 +31,7 @@ var unaskedPlaces = map[string]string{
 		project readPart
 		remote has
 		remote remember
+		samedir At
 		session moved
 		wiring/boards health
 		workflow/projectcontext stampOf
@@ -147,8 +148,6 @@ var unaskedPlaces = map[string]string{
 		settings DatabaseOf
 		settings DirectoryOf
 		wiring/full Choose
-		wiring/full now
-		wiring/full directoryAt
 		workflow/stack real
 	`,
 	"a record of another tool, or of an operation of git that is under way, that is damaged or being written counts as none": `

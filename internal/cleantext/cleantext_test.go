@@ -283,7 +283,7 @@ func TestUnclosed(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "a": "a", "a\x1b]8;;http": "a", "a\x1b]8;;http\x1b": "a", "a\x1bP": "a", "é\u009d0;x": "é", "a\x1b_x": "a", "a\x1b^x": "a", "a\x1bXx": "a",
 		"a\x1b]0;x\x07b": "a\x1b]0;x\x07b", "a\x1b]0;x\x1b\\": "a\x1b]0;x\x1b\\", "a\x1b]0;x\nb": "a\x1b]0;x\nb",
-		"a\x1b[31": "a", "a\x1b": "a", "a\x1b[": "a", "a\u009b3": "a", "a\x1b[3 ": "a", "a\x1b(": "a", "a\x1b[31m": "a\x1b[31m", "a\x1b(B": "a\x1b(B", "a\u009b3mb": "a\u009b3mb", "a\nb": "a\nb", "\x1b]0;x\x1b[31mb": "\x1b]0;x\x1b[31mb", "\x1b]a\x1b]b": "\x1b]a",
+		"a\x1b[31": "a", "a\x1b": "a", "a\x1b[": "a", "a\u009b3": "a", "a\x1b(": "a", "a\x1b[31m": "a\x1b[31m", "a\x1b(B": "a\x1b(B", "a\u009b3mb": "a\u009b3mb", "a\nb": "a\nb", "\x1b]0;x\x1b[31mb": "\x1b]0;x\x1b[31mb", "\x1b]a\x1b]b": "\x1b]a",
 	} {
 		if got := text[:cleantext.Unclosed(text)]; got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -254,7 +254,8 @@ func lastBytes(r io.Reader, n int) ([]byte, error) {
 		if _, rest, ok := bytes.Cut(kept, []byte("\n")); ok {
 			kept = rest
 		} else {
-			kept = append([]byte("…"), kept...) // a part of a secret is recognized next to it
+			// A part of a secret is recognized next to it, but not behind the rest of an escape sequence.
+			kept = append([]byte("…"), kept[cleantext.Rest(string(kept)):]...)
 		}
 	}
 	return kept, nil

@@ -104,18 +104,25 @@ func str(v any) string {
 
 // plainText returns all text below n, by a walk without a limit of depth.
 func plainText(n node) string {
-	var parts []string
-	stack := []node{n}
+	type place struct {
+		node
+		follows bool // another text of the same parent
+	}
+	var out strings.Builder
+	stack := []place{{node: n}}
 	for len(stack) > 0 {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if text := str(n["text"]); text != "" {
-			parts = append(parts, text)
+		if text := str(n.node["text"]); text != "" {
+			if out.Len() > 0 && !n.follows {
+				out.WriteByte(' ')
+			}
+			out.WriteString(text)
 		}
 		children := n.children()
-		for _, c := range slices.Backward(children) {
-			stack = append(stack, c)
+		for i, c := range slices.Backward(children) {
+			stack = append(stack, place{c, i > 0 && str(c["text"]) != "" && str(children[i-1]["text"]) != ""})
 		}
 	}
-	return strings.Join(parts, " ")
+	return out.String()
 }

@@ -307,7 +307,7 @@ func decodeRequest(line []byte) *jsonrpc.Request {
 	return &jsonrpc.Request{ID: id, Method: m.Method, Params: m.Params}
 }
 
-// usualID returns an ID that is a string or a number as clients count; ok is false for any other. No text is no ID.
+// usualID returns an ID that is a string or a number as clients count; ok is false for any other. Without a text, there is none.
 func usualID(text json.RawMessage) (id jsonrpc.ID, ok bool) {
 	const maxDigits = 15
 	var value any

@@ -178,7 +178,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// The end of a long line begins within an escape sequence that stands in a secret.
+// The end of a long line begins within an escape sequence in the middle of a secret.
 func TestCutInSequence(t *testing.T) {
 	t.Parallel()
 	const password = "ghp_Zk9fjQ2mVx7LpT4wRb8NcY1dHs6KuE3gJa5K"

@@ -3,12 +3,11 @@ package full
 import (
 	"context"
 	"encoding/json"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/foreign"
+	"github.com/copse-dev/copse/internal/samedir"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/toolset"
 )
@@ -17,66 +16,24 @@ import (
 // directory, which has the shared items and the claims. A commit of a stranger can later replace a
 // linked worktree inside the main one with a link: git overwrites ignored files.
 type place struct {
-	workspace, git directory
+	workspace, git samedir.Directory
 	apart          bool // git's directory is not in the workspace, as with a linked worktree or a submodule
 }
 
-// directory is one that a path led to when the workspace was opened.
-type directory struct {
-	path, real string      // real is "" if there was nothing, or no path
-	was        fs.FileInfo // nil if there was nothing
-}
-
-func directoryAt(path string) directory {
-	d := directory{path: path}
-	if path == "" {
-		return d
-	}
-	d.real, _ = filepath.EvalSymlinks(path)
-	d.was, _ = os.Stat(path)
-	return d
-}
-
 func placeOf(w session.Worktree) place {
-	return place{workspace: directoryAt(w.Workspace()), git: directoryAt(w.Common), apart: filepath.Dir(w.Common) != w.Workspace()}
-}
-
-// state is what became of a directory.
-type state uint8
-
-const (
-	same      state = iota // or nothing can be read there
-	replaced               // by another one, in the same place
-	elsewhere              // the path leads to another place
-)
-
-// now returns what became of the directory. The same directory is in the same place, which is quicker to see.
-func (d directory) now() state {
-	if d.real == "" {
-		return same
-	}
-	if now, err := os.Stat(d.path); err == nil && d.was != nil && os.SameFile(now, d.was) {
-		return same
-	}
-	switch real, err := filepath.EvalSymlinks(d.path); {
-	case err != nil:
-		return same
-	case real != d.real:
-		return elsewhere
-	}
-	return replaced
+	return place{workspace: samedir.At(w.Workspace()), git: samedir.At(w.Common), apart: filepath.Dir(w.Common) != w.Workspace()}
 }
 
 // check returns an error if a path leads elsewhere now. For a path that leads nowhere, it returns nil. In the
 // workspace, git's directory can be created again. One elsewhere is that of other worktrees, too: another one in its
 // place is another repository.
 func (p place) check() error {
-	if p.workspace.now() == elsewhere {
-		return failure.New(failure.NoRepository, "The directory of this server, "+foreign.Mention(p.workspace.path)+", has changed since the server started: its path now leads elsewhere",
+	if p.workspace.Now() == samedir.Elsewhere {
+		return failure.New(failure.NoRepository, "The directory of this server, "+foreign.Mention(p.workspace.Path)+", has changed since the server started: its path now leads elsewhere",
 			"If the change is yours, start copse again. If not, look for a symbolic link in that path: a commit can contain one.")
 	}
-	if now := p.git.now(); now == elsewhere || now == replaced && p.apart {
-		return failure.New(failure.NoRepository, "The git directory of this server, "+foreign.Mention(p.git.path)+", has changed since the server started: its path now leads elsewhere",
+	if now := p.git.Now(); now == samedir.Elsewhere || now == samedir.Replaced && p.apart {
+		return failure.New(failure.NoRepository, "The git directory of this server, "+foreign.Mention(p.git.Path)+", has changed since the server started: its path now leads elsewhere",
 			"If the change is yours, start copse again. If not, look for another repository or a symbolic link in that path.")
 	}
 	return nil
