@@ -4,14 +4,57 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/xec"
 )
+
+// briefVar is set for a process that runs a brief command in the repository in its argument.
+const briefVar = "COPSE_TEST_BRIEF"
+
+func TestMain(m *testing.M) {
+	if commit := os.Getenv(briefVar); commit != "" {
+		at := program.New(program.Repository{Dir: os.Args[1], Root: os.Args[1]}, func() xec.Env { return os.Environ() }, unguarded{})
+		_, _ = at.Brief().Run(context.Background(), "update-ref", "refs/heads/new", commit)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// A brief command continues when the process that runs it is killed.
+func TestBriefOutlives(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a shell script in the place of git")
+	}
+	g := gittest.New(t)
+	dir := g.Init()
+	commit := g.Commit(dir, "begin")
+	caller := exec.CommandContext(t.Context(), os.Args[0], dir)
+	killed := make(chan struct{})
+	g.During("update-ref", func() {
+		_ = caller.Process.Kill()
+		<-killed
+	})
+	caller.Env = g.Env.With(briefVar + "=" + commit)
+	if err := caller.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = caller.Wait() // it is killed
+	close(killed)
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if at, err := g.Try(dir, "rev-parse", "--verify", "-q", "refs/heads/new"); err == nil && at == commit {
+			return
+		}
+	}
+	t.Error("the branch was not created")
+}
 
 type unguarded struct{}
 

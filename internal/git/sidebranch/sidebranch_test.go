@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -935,5 +936,47 @@ func TestLockedAtRemote(t *testing.T) {
 	time.AfterFunc(300*time.Millisecond, func() { _ = os.Remove(lock) })
 	if err := b.Push(ctx, to, first, ""); err != nil {
 		t.Error(err)
+	}
+}
+
+// Git that talks to a remote runs under a guard, which ends what git starts when copse is killed.
+func TestTransfersAreGuarded(t *testing.T) {
+	t.Parallel()
+	g, clone, remote := repository(t)
+	dir := gittest.Dir(t)
+	self, log := filepath.Join(dir, "self"), filepath.Join(dir, "log")
+	// A guard gets its level, the grace, the state of a terminal, and the program with its arguments.
+	if err := os.WriteFile(self, []byte("#!/bin/sh\necho \"$1 $*\" >>'"+log+"'\nprogram=$4\nshift 5\nexec \"$program\" \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	repo, err := git.Discover(t.Context(), clone, git.Options{Env: g.Env, Self: self})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := sidebranch.Open(t.Context(), sidebranch.Repository{Repo: repo, Env: g.Env}, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	ctx, to := t.Context(), sidebranch.Remote{Fetch: remote}
+	commit := must[sidebranch.Commit](t)(b.Commit(ctx, sidebranch.Tree{"a.md": "a"}, "First"))
+	if err := b.Push(ctx, to, commit, ""); err != nil {
+		t.Fatal(err)
+	}
+	other := g.Init()
+	g.Run(other, "fetch", "-q", remote, name)
+	g.Run(other, "commit-tree", "-m", "next", "-p", "FETCH_HEAD", "FETCH_HEAD^{tree}")
+	g.Run(other, "push", "-q", remote, g.Run(other, "commit-tree", "-m", "next", "-p", "FETCH_HEAD", "FETCH_HEAD^{tree}")+":refs/heads/"+name)
+	if _, err := b.Fetch(ctx, to); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"inner .* push ", "inner .* ls-remote ", "inner .* fetch "} {
+		if !regexp.MustCompile(want).Match(text) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
 	}
 }
