@@ -190,9 +190,11 @@ func runInGroup(cmd *exec.Cmd, c Command, lifeline *os.File) (killed bool, err e
 		return false, err
 	}
 	defer g.close()
-	if c.Outlives {
+	switch {
+	case lifeline != nil: // the guard does it: with a signal as well, it would not wait
+	case c.Outlives:
 		err = g.outlive()
-	} else {
+	default:
 		endWithCaller(cmd)
 	}
 	if err != nil {

@@ -454,3 +454,35 @@ func TestOnceResult(t *testing.T) {
 		t.Errorf("got %q, %v", res.Stdout, err)
 	}
 }
+
+// When the caller is killed, the program gets the signal with which git removes its lock files, and a moment for it.
+func TestOnceAsks(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tidy = `cd "$1"; exec 2>/dev/null; trap 'sleep 0.05; rm lock; exit' TERM; echo >lock; echo >ready; while :; do sleep 0.01; done`
+	for range 30 {
+		dir := t.TempDir()
+		cmd := exec.CommandContext(t.Context(), self, tidy, dir)
+		cmd.Env = append(os.Environ(), callerVar+"=once")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		exists := func(name string) bool {
+			_, err := os.Stat(filepath.Join(dir, name))
+			return err == nil
+		}
+		for deadline := time.Now().Add(time.Minute); !exists("ready") && time.Now().Before(deadline); {
+			time.Sleep(time.Millisecond)
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		for deadline := time.Now().Add(2 * time.Second); exists("lock"); time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("the program was killed without a moment to remove its lock")
+			}
+		}
+	}
+}
