@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/copse-dev/copse/internal/mcpserver"
 	"github.com/copse-dev/copse/internal/mcpserver/route"
 	"github.com/copse-dev/copse/internal/toolset"
@@ -92,7 +94,9 @@ func TestSeveralRepositories(t *testing.T) {
 		"resources/read template":      `"uri":"farm://of/a"`,
 		"tools/call":                   `"name":"left-tool","arguments":{"text":"a"}`,
 	}
-	for dir, own := range map[string]string{"/left": "left", "/right": "right", "/elsewhere": "", "": ""} {
+	for dir, own := range map[string]string{
+		"/left": "left", "/right": "right", "/elsewhere": "", "": "", "file:///left": "left", "file:///right/100%": "", "vscode-remote://ssh+x/left": "", "file://host/left": "", "left": "",
+	} {
 		for _, modern := range []bool{false, true} {
 			c := start(t, server)
 			meta := `"_meta":{`
@@ -120,7 +124,7 @@ func TestSeveralRepositories(t *testing.T) {
 						}
 					}
 				}
-				if dir != "/"+own || dir == "/right" && strings.HasSuffix(name, " left") || dir == "/left" && strings.HasSuffix(name, " right") || dir == "/right" && name == "tools/call" {
+				if own == "" || own == "right" && strings.HasSuffix(name, " left") || own == "left" && strings.HasSuffix(name, " right") || own == "right" && name == "tools/call" {
 					continue
 				}
 				if !strings.Contains(answer, own+"-") {
@@ -171,3 +175,30 @@ func TestUpdatesOfSeveralRepositories(t *testing.T) {
 	default:
 	}
 }
+
+// A session whose directory has an address that is no path here is in no repository, even if only one is served.
+func TestOddAddresses(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"file:///left/100%", "vscode-remote://ssh+x/left", "file://host/left", "left", "7"} {
+		locator := &route.Locator{Find: sole{route.NewWorktree(farm("left", nil), func() string { return "/left" })}}
+		meta := mcp.Meta{route.CodexSandbox: map[string]any{"sandboxCwd": address}}
+		if at, _, err := locator.Of(t.Context(), route.Caller{Meta: meta}, "left"); err == nil || at != nil || !strings.Contains(err.Error(), address) {
+			t.Errorf("%s: %v, %v", address, at, err)
+		}
+		if at, err := locator.Told(t.Context(), meta); err == nil || at != nil {
+			t.Errorf("%s: %v, %v", address, at, err)
+		}
+		if at, _, err := locator.Of(t.Context(), route.Caller{}, ""); err != nil || at == nil {
+			t.Errorf("without an address: %v, %v", at, err)
+		}
+	}
+}
+
+// sole is one served worktree of a server for several.
+type sole struct{ at *route.Worktree }
+
+func (sole) Follows() bool { return true }
+
+func (sole) Start() *route.Worktree { return nil }
+
+func (s sole) Find(context.Context, string, []string) (*route.Worktree, error) { return s.at, nil }

@@ -25,22 +25,22 @@ func AskRoots() mcp.InputRequestMap { return mcp.InputRequestMap{rootsKey: &mcp.
 
 // roots returns the roots of a client, none if it has none. An error means that they are unknown: the
 // call must not go to a worktree other than that of the session.
-func (p *Locator) roots(ctx context.Context, c Caller) (dirs []string, ask bool, err error) {
+func (p *Locator) roots(ctx context.Context, c Caller) (at reported, ask bool, err error) {
 	if c.Caps == nil || c.Caps.RootsV2 == nil {
-		return nil, false, nil
+		return reported{}, false, nil
 	}
 	if answer, ok := c.Responses[rootsKey]; ok {
 		list, ok := answer.(*mcp.ListRootsResult)
 		if !ok {
-			return nil, false, nil
+			return reported{}, false, nil
 		}
 		return rootDirs(list), false, nil
 	}
 	if params := c.Session.InitializeParams(); params == nil || params.ProtocolVersion >= wire.ModernEra {
-		return nil, true, nil
+		return reported{}, true, nil
 	}
 	if _, ok := p.mute.Load(c.Session); ok {
-		return nil, false, nil
+		return reported{}, false, nil
 	}
 	limited, cancel := context.WithTimeout(ctx, rootsTime)
 	defer cancel()
@@ -56,7 +56,7 @@ func (p *Locator) roots(ctx context.Context, c Caller) (dirs []string, ask bool,
 				p.mute.Delete(c.Session)
 			}()
 		}
-		return nil, false, nil
+		return reported{}, false, nil
 	}
 	reason := cleantext.Line(err.Error())
 	switch {
@@ -65,7 +65,7 @@ func (p *Locator) roots(ctx context.Context, c Caller) (dirs []string, ask bool,
 	case limited.Err() != nil:
 		reason = fmt.Sprintf("no answer within %v", rootsTime)
 	}
-	return nil, false, &failure.Error{
+	return reported{}, false, &failure.Error{
 		Kind: failure.Unreachable, Err: err,
 		What: failure.Text("The client did not report the directories of its session (roots/list): " + reason),
 		Do:   failure.Text("Try again. To serve one repository without asking the client, start the server with --repo PATH."),
@@ -73,15 +73,11 @@ func (p *Locator) roots(ctx context.Context, c Caller) (dirs []string, ask bool,
 }
 
 // rootDirs returns the directories of a list of roots.
-func rootDirs(list *mcp.ListRootsResult) []string {
-	var dirs []string
+func rootDirs(list *mcp.ListRootsResult) (at reported) {
 	for _, r := range list.Roots {
-		if r == nil {
-			continue
-		}
-		if dir, ok := fileURI(r.URI); ok {
-			dirs = append(dirs, dir)
+		if r != nil {
+			at.add(r.URI)
 		}
 	}
-	return dirs
+	return at
 }

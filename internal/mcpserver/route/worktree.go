@@ -6,9 +6,11 @@ package route
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/url"
 	"path/filepath"
@@ -19,6 +21,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/toolset"
 )
@@ -141,24 +144,39 @@ type Caller struct {
 // Of returns the worktree of a call. ask says that the client must be asked for its roots
 // first, and sends the call again.
 func (p *Locator) Of(ctx context.Context, c Caller, named string) (worktree *Worktree, ask bool, err error) {
-	var dirs []string
+	var at reported
 	if p.Find.Follows() {
-		if dirs = codexDirs(c.Meta); len(dirs) == 0 {
-			if dirs, ask, err = p.roots(ctx, c); ask || err != nil {
+		if at = codexDirs(c.Meta); len(at.dirs) == 0 {
+			roots, ask, err := p.roots(ctx, c)
+			if ask || err != nil {
 				return nil, ask, err
 			}
+			roots.odd = cmp.Or(roots.odd, at.odd)
+			at = roots
 		}
 	}
-	worktree, err = p.Find.Find(ctx, named, dirs[:min(len(dirs), maxDirs)])
+	worktree, err = p.find(ctx, named, at)
 	return worktree, false, err
+}
+
+// find returns the worktree of a session. One that reports only what is no directory here is not in the repository of
+// a server of several.
+func (p *Locator) find(ctx context.Context, named string, at reported) (*Worktree, error) {
+	if len(at.dirs) == 0 && at.odd != "" && p.Several() {
+		return nil, &toolset.ArgumentError{
+			Name: "worktree", Message: "This session is in " + foreign.Mention(cleantext.Cut(at.odd, 200)) + ", which is not the path of a directory on this machine",
+			Hint: "Start the client in a worktree that `copse up` serves.",
+		}
+	}
+	return p.Find.Find(ctx, named, at.dirs[:min(len(at.dirs), maxDirs)])
 }
 
 // Told returns the worktree of a request that cannot ask its client: the one that the request itself reports, or
 // the one in which the server was started. It is nil if the server serves more than one repository, and the
 // request reports nothing.
 func (p *Locator) Told(ctx context.Context, meta mcp.Meta) (*Worktree, error) {
-	if dirs := codexDirs(meta); len(dirs) > 0 && p.Find.Follows() {
-		return p.Find.Find(ctx, "", dirs[:min(len(dirs), maxDirs)])
+	if at := codexDirs(meta); (len(at.dirs) > 0 || at.odd != "") && p.Find.Follows() {
+		return p.find(ctx, "", at)
 	}
 	return p.Find.Start(), nil
 }
@@ -192,33 +210,46 @@ func fileURI(uri string) (string, bool) {
 	return filepath.Clean(path), filepath.IsAbs(path)
 }
 
+// reported are the directories that a client reports.
+type reported struct {
+	dirs []string // absolute
+	odd  string   // an address that is not the path of a directory here; "" if there is none
+}
+
+// add adds an address: a file URI, or a path.
+func (r *reported) add(address string) {
+	dir, ok := fileURI(address)
+	if !ok && filepath.IsAbs(address) {
+		dir, ok = filepath.Clean(address), true
+	}
+	if ok {
+		r.dirs = append(r.dirs, dir)
+	} else {
+		r.odd = cmp.Or(r.odd, address, "no address")
+	}
+}
+
 // codexDirs returns the directories that Codex reports.
-func codexDirs(meta mcp.Meta) []string {
+func codexDirs(meta mcp.Meta) (r reported) {
 	if sandbox, ok := meta[CodexSandbox].(map[string]any); ok {
-		if uri, ok := sandbox["sandboxCwd"].(string); ok {
-			if dir, ok := fileURI(uri); ok {
-				return []string{dir}
-			}
-			if filepath.IsAbs(uri) {
-				return []string{filepath.Clean(uri)}
+		if address, ok := sandbox["sandboxCwd"]; ok {
+			if r.add(fmt.Sprint(address)); len(r.dirs) > 0 {
+				return r
 			}
 		}
 	}
 	turn := meta[codexTurn]
 	if text, ok := turn.(string); ok {
 		if json.Unmarshal([]byte(text), &turn) != nil {
-			return nil
+			return r
 		}
 	}
 	object, _ := turn.(map[string]any)
 	workspaces, _ := object["workspaces"].(map[string]any)
-	var dirs []string
 	for _, dir := range slices.Sorted(maps.Keys(workspaces)) {
-		if filepath.IsAbs(dir) {
-			dirs = append(dirs, filepath.Clean(dir))
-		}
+		r.add(dir)
 	}
-	return dirs
+	return r
 }
 
 // TakeWorktree returns the worktree in an argument, and the other arguments. argument is
