@@ -176,7 +176,7 @@ func TestUpdatesOfSeveralRepositories(t *testing.T) {
 	}
 }
 
-// A session whose directory has an address that is no path here is in no repository, even if only one is served.
+// A session whose directory has an address elsewhere is in no repository, even if only one is served.
 func TestOddAddresses(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"file:///left/100%", "vscode-remote://ssh+x/left", "file://host/left", "left", "7"} {

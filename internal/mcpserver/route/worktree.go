@@ -159,7 +159,7 @@ func (p *Locator) Of(ctx context.Context, c Caller, named string) (worktree *Wor
 	return worktree, false, err
 }
 
-// find returns the worktree of a session. One that reports only what is no directory here is not in the repository of
+// find returns the worktree of a session. One that reports only addresses of other machines is in no repository of
 // a server of several.
 func (p *Locator) find(ctx context.Context, named string, at reported) (*Worktree, error) {
 	if len(at.dirs) == 0 && at.odd != "" && p.Several() {
