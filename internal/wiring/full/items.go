@@ -140,7 +140,7 @@ func (w *Workspace) FilesOfItems() *local.Store {
 	return local.New(location.Search{
 		Dir: w.Dir, Root: w.Root, Main: w.Main, Shared: shared, Elsewhere: elsewhere, Unseen: w.Unseen,
 		Owned: func() bool { return w.approved().Has(shared) },
-	}, w.env.Now).DoneBy(w.done).CachedIn(w.env.ItemsCacheDir()).InGit(git.Options{Env: w.env.Environ})
+	}, w.env.Now).DoneBy(w.done).CachedIn(w.env.ItemsCacheDir()).InGit(git.Options{Env: w.env.Environ, Self: w.env.Self})
 }
 
 // hasPrivateItems reports whether a worktree has a store of its own that git does not track, or one that
