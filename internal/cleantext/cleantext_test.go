@@ -295,7 +295,7 @@ func TestRest(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"": "", "abc": "", "8;;http://x\x07b": "8;;http://x\x07", "x\x1b\\b": "x\x1b\\", "x\u009cb": "x\u009c", "é\x07b": "é\x07", "38;2;1mb": "38;2;1m", "1mb": "1m",
-		"x\ny\x07": "", "x\x1b[1my": "", "12": "", ";": "", "1 qb": "1 q", "mb": "", "[31mb": "[31m", "\x9b31mb": "\x9b31m", "[info]": "", "[": "", strings.Repeat("a", 5000) + "\x07": "",
+		"x\ny\x07": "", "x\x1b[1my": "", "12": "", ";": "", "1 qb": "1 q", "mb": "", "[31mb": "[31m", "\x9b31mb": "\x9b31m", "[info]": "", "[": "",
 	} {
 		if got := text[:cleantext.Rest(text)]; got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -139,10 +139,8 @@ func Unclosed(s string) int {
 // Rest returns the length of the end of an escape sequence at the beginning of s, if s can begin within one: the
 // parameters and the final byte of a control sequence, or the end of a string and its terminator.
 func Rest(s string) int {
-	const longest = 4 << 10 // no terminal takes a longer string
 	for i, r := range s {
 		switch {
-		case i > longest:
 		case r == bel || r == st:
 			return i + utf8.RuneLen(r)
 		case r == esc && strings.HasPrefix(s[i+1:], "\\"):

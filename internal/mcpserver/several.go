@@ -31,7 +31,7 @@ func serveSeveral(s *Server, common []toolset.Toolset, completions *completion.C
 	}
 	completions.Of = v.arguments
 	if s.watchers != nil {
-		s.watchers.Of = v.subscribable
+		s.watchers.Of, s.watchers.Serves = v.subscribable, v.serves
 		s.mcp.AddSendingMiddleware(s.watchers.Addressed)
 	}
 	s.mcp.AddReceivingMiddleware(v.middleware)
@@ -103,6 +103,12 @@ func (v *several) arguments(ctx context.Context, req *mcp.CompleteRequest) ([]to
 		t, ok := at.Templates[ref.URI]
 		return t.Variables, ok
 	}
+}
+
+// serves reports whether a worktree is still served.
+func (v *several) serves(at *route.Worktree) bool {
+	now, err := v.server.locator.Find.Find(context.Background(), "", []string{at.Name()})
+	return err == nil && now == at
 }
 
 // subscribable returns the resource of the worktree of a request.

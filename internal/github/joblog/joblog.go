@@ -251,7 +251,7 @@ func lastBytes(r io.Reader, n int) ([]byte, error) {
 		}
 	}
 	if cut || len(kept) == n {
-		if _, rest, ok := bytes.Cut(kept, []byte("\n")); ok {
+		if _, rest, ok := bytes.Cut(kept, []byte("\n")); ok && len(rest) > 0 {
 			kept = rest
 		} else {
 			// A part of a secret is recognized next to it, but not behind the rest of an escape sequence.

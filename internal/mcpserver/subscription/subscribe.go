@@ -20,6 +20,8 @@ import (
 type Watchers struct {
 	// Of, if set, returns the resource of a request in its worktree.
 	Of func(context.Context, *mcp.SubscribeRequest) (toolset.Resource, *route.Worktree, error)
+	// Serves reports whether a worktree is still served. It is set with Of.
+	Serves func(*route.Worktree) bool
 
 	resources map[string]toolset.Resource
 	updated   func(uri string)
@@ -118,6 +120,9 @@ func (w *Watchers) start(of place, r toolset.Resource) *watcher {
 func (w *Watchers) changed(of place) {
 	if w.Of == nil {
 		w.updated(of.uri)
+		return
+	}
+	if !w.Serves(of.at) {
 		return
 	}
 	w.sending.Lock()

@@ -157,7 +157,8 @@ func ended(line string, redact func(string) string) string {
 		places = append(places, found[0])
 	}
 	for _, at := range places {
-		before := line[:cleantext.Unclosed(line[:at])]
+		// Escape sequences may follow the secret.
+		before := clean([]byte(line[:at]))
 		if redact(before+mark) != redact(before)+mark {
 			line = before + mark + line[at:]
 		}

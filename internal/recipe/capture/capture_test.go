@@ -151,7 +151,7 @@ func TestEnd(t *testing.T) {
 	const failed = "error: recipe `x` failed on line 1 with exit code 1\n"
 	for _, before := range []string{"", "line\n", strings.Repeat("line\n", 20), strings.Repeat("line\n", capture.MaxOutput/4)} {
 		for _, after := range []string{
-			"", failed, "\x1b]8;;http", "\x1b]0;x" + failed, "error: Recipe `y` was terminated on line 1 by signal 9\n" + failed, "\x1b[1;31merror\x1b[0m: \x1b[1mRecipe `x` failed\x1b[0m\n" + failed,
+			"", failed, "\x1b]8;;http", "\x1b]0;x" + failed, "\x1bc" + failed, "\x1b#8", "\u009d0;x\u009c" + failed, "\x1bP" + strings.Repeat("q", 3000) + "\x1b\\", "error: Recipe `y` was terminated on line 1 by signal 9\n" + failed, "\x1b[1;31merror\x1b[0m: \x1b[1mRecipe `x` failed\x1b[0m\n" + failed,
 		} {
 			for at := range len(password) + 1 {
 				var o capture.Output
@@ -184,9 +184,9 @@ func TestCutInSequence(t *testing.T) {
 	const password = "ghp_Zk9fjQ2mVx7LpT4wRb8NcY1dHs6KuE3gJa5K"
 	var secrets secret.Set
 	secrets.Add(password)
-	for _, sequence := range []string{"\x1b]8;;https://example.com/a/page\x07", "\x1b]0;title\x1b\\", "\x1bP1;2|abc\u009c", "\x1b[38;2;255;0;0;48;2;0;0;255m", "\u009b38;5;255m"} {
+	for _, sequence := range []string{"\x1b]8;;https://example.com/a/page\x07", "\x1b]0;title\x1b\\", "\x1bP1;2|abc\u009c", "\x1b[38;2;255;0;0;48;2;0;0;255m", "\u009b38;5;255m", "\x1bPq" + strings.Repeat("#0~-", 2000) + "\x1b\\"} {
 		for _, at := range []int{1, 20} {
-			for cut := range len(sequence) {
+			for cut := 0; cut < len(sequence); cut += 1 + len(sequence)/100 {
 				var o capture.Output
 				_, _ = io.WriteString(&o, strings.Repeat("y", capture.MaxOutput))
 				after := sequence[cut:] + password[at:]

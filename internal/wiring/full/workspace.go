@@ -404,7 +404,7 @@ func (w *Workspace) Context(items storage.Store, tasks *tasks.Tasks, files *proj
 
 // Memory returns the store of answers about the project's context.
 func (w *Workspace) Memory() *since.Memory {
-	return since.New(w.env.StateDir("context"), w.env.Secrets.Redact, w.env.Now)
+	return since.New(w.env.StateDir("context"), w.env.Secrets.Redact, w.env.Now).In(cmp.Or(w.Common, w.Workspace()))
 }
 
 // Served contains the toolsets of a workspace. Close it after use.

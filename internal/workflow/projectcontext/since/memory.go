@@ -29,15 +29,24 @@ const (
 
 // Memory stores answers, in a directory that all processes of a user share.
 type Memory struct {
-	dir    string
-	redact func(string) string
-	now    func() time.Time
+	dir        string
+	repository string
+	redact     func(string) string
+	now        func() time.Time
 }
 
 // New returns the memory in a directory, which is created when it is first needed; "" is none.
 // redact removes secrets from everything that is stored.
 func New(dir string, redact func(string) string, now func() time.Time) *Memory {
 	return &Memory{dir: dir, redact: redact, now: now}
+}
+
+// In returns the memory for a repository. It does not know the answers about others: who has the token of one must
+// not see here what it was about.
+func (m *Memory) In(repository string) *Memory {
+	in := *m
+	in.repository = m.clean(repository)
+	return &in
 }
 
 // clean returns a text in its stored form: without secrets, and valid in JSON.
@@ -64,7 +73,7 @@ func (m *Memory) recall(t Token) *snapshot {
 		return nil
 	}
 	var s snapshot
-	if json.Unmarshal(data, &s) != nil || s.token().String() != t.String() {
+	if json.Unmarshal(data, &s) != nil || s.token().String() != t.String() || s.Repository != m.repository {
 		return nil
 	}
 	return &s

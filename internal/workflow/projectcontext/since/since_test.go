@@ -332,6 +332,19 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
+// The token of an answer in another repository is that of a forgotten one.
+func TestOtherRepository(t *testing.T) {
+	t.Parallel()
+	m := memory(t.TempDir())
+	token := m.In("/a/.git").Remember(with("/a", recipes(map[string]string{"private": "x"})))
+	if changes := m.In("/b/.git").Compare(with("/b", recipes(map[string]string{"b": "y"})), token); !changes.Forgotten || changes.Elsewhere != "" || strings.Contains(changes.Markdown(500), "private") {
+		t.Errorf("got %+v", changes)
+	}
+	if changes := m.In("/a/.git").Compare(with("/linked", recipes(map[string]string{"b": "y"})), token); changes.Forgotten || changes.Elsewhere != "/a" {
+		t.Errorf("got %+v", changes)
+	}
+}
+
 // A name that is not UTF-8 is kept as well.
 func TestNotUTF8(t *testing.T) {
 	t.Parallel()

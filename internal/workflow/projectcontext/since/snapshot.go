@@ -14,8 +14,10 @@ import (
 
 // snapshot is the stored form of an answer.
 type snapshot struct {
-	Root     string    `json:"root"`
-	Sections []section `json:"sections"`
+	Root string `json:"root"`
+	// Repository is what the worktrees of a repository have in common.
+	Repository string    `json:"repository,omitempty"`
+	Sections   []section `json:"sections"`
 }
 
 // section is one section of a snapshot.
