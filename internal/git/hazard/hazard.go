@@ -191,8 +191,10 @@ func (c *Checker) tables(path string) error {
 		return special(err)
 	}
 	for name := range strings.Lines(string(text)) {
-		name = strings.TrimSuffix(name, "\n")
-		if name != "" && !isTable(name) {
+		if name = strings.TrimSuffix(name, "\n"); name == "" {
+			continue
+		}
+		if !isTable(name) {
 			return &fs.PathError{Op: "read", Path: list, Err: fmt.Errorf("it contains %.80q, which is not the name of a table in its directory", name)}
 		}
 		if err := c.own(filepath.Join(dir, name), large); err != nil {

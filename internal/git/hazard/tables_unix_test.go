@@ -61,7 +61,7 @@ func TestTablesElsewhere(t *testing.T) {
 			t.Errorf("%q is accepted: %v", name, err)
 		}
 		// What git writes.
-		if err := os.WriteFile(filepath.Join(dir, "reftable", "tables.list"), []byte("0x000000000001-0x00000000002a-1f2e3d4c.ref\n000000000001-000000000002-9b.log\n"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "reftable", "tables.list"), []byte("0x000000000001-0x00000000002a-1f2e3d4c.ref\n000000000001-000000000002-9b.log\n\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := new(hazard.Checker).Check(hazard.Layout{GitDir: dir, CommonDir: dir}); err != nil {
