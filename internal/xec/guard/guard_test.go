@@ -395,26 +395,13 @@ func TestOnce(t *testing.T) {
 			_ = cmd.Wait()
 			return pids
 		},
-		"context": func(dir string) (pids map[string]int) {
-			ctx, cancel := context.WithCancel(t.Context())
-			go func() {
-				pids = ready(dir)
-				cancel()
-			}()
-			if _, err := xec.Run(ctx, once(stubborn, dir)); !errors.Is(err, context.Canceled) {
-				t.Errorf("got %v", err)
-			}
-			return pids
+		"context": func(dir string) map[string]int {
+			return canceled(t, once(stubborn, dir), func() map[string]int { return ready(dir) })
 		},
-		"time limit with a grace": func(dir string) (pids map[string]int) {
+		"context with a grace": func(dir string) map[string]int {
 			c := once(stubborn, dir)
-			c.Grace, c.Timeout = 50*time.Millisecond, 5*time.Second
-			found := make(chan map[string]int, 1)
-			go func() { found <- ready(dir) }()
-			if _, err := xec.Run(t.Context(), c); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("got %v", err)
-			}
-			return <-found
+			c.Grace = 50 * time.Millisecond
+			return canceled(t, c, func() map[string]int { return ready(dir) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -424,6 +411,21 @@ func TestOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// canceled runs a program until ready returns, and returns what that returned.
+func canceled(t *testing.T, c xec.Command, ready func() map[string]int) (pids map[string]int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		pids = ready()
+	}()
+	c.Timeout = 5 * time.Minute
+	if _, err := xec.Run(ctx, c); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	return pids
 }
 
 // The output and the exit code are those of the program, and its limits apply from its start.
@@ -462,7 +464,7 @@ func TestOnceAsks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const tidy = `cd "$1"; exec 2>/dev/null; trap 'sleep 0.05; rm lock; exit' TERM; echo >lock; echo >ready; while :; do sleep 0.01; done`
+	const tidy = `cd "$1"; exec 2>/dev/null; trap 'echo >asked; exit' TERM; echo >ready; while :; do sleep 0.01; done`
 	for range 30 {
 		dir := t.TempDir()
 		cmd := exec.CommandContext(t.Context(), self, tidy, dir)
@@ -479,9 +481,9 @@ func TestOnceAsks(t *testing.T) {
 		}
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		for deadline := time.Now().Add(2 * time.Second); exists("lock"); time.Sleep(5 * time.Millisecond) {
+		for deadline := time.Now().Add(2 * time.Second); !exists("asked"); time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatal("the program was killed without a moment to remove its lock")
+				t.Fatal("the program was killed without a moment to end by itself")
 			}
 		}
 	}
