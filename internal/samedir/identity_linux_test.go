@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // A directory that gets the number of a removed one is another one.
@@ -27,6 +28,7 @@ func TestIdentity(t *testing.T) {
 		if err := os.RemoveAll(path); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(20 * time.Millisecond) // the kernel's clock is coarse
 		if err := os.Mkdir(path, 0o700); err != nil {
 			t.Fatal(err)
 		}

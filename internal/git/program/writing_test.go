@@ -37,8 +37,9 @@ func TestBriefOutlives(t *testing.T) {
 	dir := g.Init()
 	commit := g.Commit(dir, "begin")
 	caller := exec.CommandContext(t.Context(), os.Args[0], dir)
-	killed := make(chan struct{})
+	started, killed := make(chan struct{}), make(chan struct{})
 	g.During("update-ref", func() {
+		<-started
 		_ = caller.Process.Kill()
 		<-killed
 	})
@@ -46,6 +47,7 @@ func TestBriefOutlives(t *testing.T) {
 	if err := caller.Start(); err != nil {
 		t.Fatal(err)
 	}
+	close(started)
 	_ = caller.Wait() // it is killed
 	close(killed)
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
