@@ -13,13 +13,12 @@ import (
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 )
 
-// conflicted returns a repository with a store in the middle of a merge.
-func conflicted(t *testing.T, g *gittest.Git) (dir string) {
+// conflicted leaves a repository with an item in the middle of a merge.
+func conflicted(t *testing.T, g *gittest.Git, dir string) (item string) {
 	t.Helper()
-	dir = g.Init()
-	file := filepath.Join(dir, ".tic", "items", "1.md")
+	item = filepath.Join(dir, ".tic", "items", "1.md")
 	commit := func(text string) {
-		gittest.Write(t, file, text)
+		gittest.Write(t, item, text)
 		g.Run(dir, "add", "-A")
 		g.Run(dir, "commit", "-qm", "x")
 	}
@@ -31,8 +30,7 @@ func conflicted(t *testing.T, g *gittest.Git) (dir string) {
 	if _, err := g.Try(dir, "merge", "other"); err == nil {
 		t.Fatal("no conflict")
 	}
-	gittest.Write(t, file, "merged\n")
-	return dir
+	return item
 }
 
 func merging(t *testing.T, g *gittest.Git, dir string) (*gitmerge.Repo, *gitmerge.Merge) {
@@ -52,7 +50,8 @@ func merging(t *testing.T, g *gittest.Git, dir string) (*gitmerge.Repo, *gitmerg
 func TestDriverIsComplete(t *testing.T) {
 	t.Parallel()
 	g := gittest.New(t)
-	dir := conflicted(t, g)
+	dir := g.Init()
+	gittest.Write(t, conflicted(t, g, dir), "merged\n")
 	set, stop := context.WithCancel(t.Context())
 	sets := g.During("merge.copse.name", stop)
 	repo, _ := merging(t, g, dir)
@@ -68,7 +67,8 @@ func TestDriverIsComplete(t *testing.T) {
 func TestAdd(t *testing.T) {
 	t.Parallel()
 	g := gittest.New(t)
-	dir := conflicted(t, g)
+	dir := g.Init()
+	gittest.Write(t, conflicted(t, g, dir), "merged\n")
 	added, stop := context.WithCancel(t.Context())
 	adds := g.During("add", stop)
 	_, m := merging(t, g, dir)
@@ -94,20 +94,7 @@ func TestAddRunsNothing(t *testing.T) {
 	gittest.Write(t, filepath.Join(sub, "s.txt"), "s\n")
 	g.Run(sub, "add", ".")
 	g.Commit(sub, "s")
-	item := filepath.Join(dir, ".tic", "items", "1.md")
-	commit := func(text string) {
-		gittest.Write(t, item, text)
-		g.Run(dir, "add", "-A")
-		g.Commit(dir, "x")
-	}
-	commit("base\n")
-	g.Run(dir, "checkout", "-qb", "other")
-	commit("theirs\n")
-	g.Run(dir, "checkout", "-q", "main")
-	commit("ours\n")
-	if _, err := g.Try(dir, "merge", "other"); err == nil {
-		t.Fatal("no conflict")
-	}
+	conflicted(t, g, dir)
 	canary := filepath.Join(gittest.Dir(t), "canary")
 	g.Run(sub, "config", "filter.s.clean", "touch '"+canary+"'; cat")
 	gittest.Write(t, filepath.Join(sub, "s.txt"), "t\n")
