@@ -215,7 +215,7 @@ func (b *Branch) environment() xec.Env {
 		"GIT_REPLACE_REF_BASE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_CEILING_DIRECTORIES", "GIT_DEFAULT_HASH",
 		"GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_TRACE", "GIT_REDIRECT_STDERR", "GIT_REDIRECT_STDOUT",
 	).With("GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C",
-		// The parts of git that a killed copse leaves end with a silent remote, at the limit of every transfer.
+		// Without a guard, the parts of git that a killed copse leaves end with a silent remote.
 		"GIT_HTTP_LOW_SPEED_LIMIT=1", fmt.Sprintf("GIT_HTTP_LOW_SPEED_TIME=%.0f", transferTime.Seconds()))
 	if b.repo.Unattended {
 		env = login.Silent(env)

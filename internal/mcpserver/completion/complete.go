@@ -18,8 +18,8 @@ const maxCompletions = 100
 type Completions struct {
 	// Templates has the variables of each template, by its URI.
 	Templates map[string][]toolset.Argument
-	// Of, if set, returns what replaces the arguments of a prompt or a template in the worktree of a request,
-	// nothing if there is none. false means that the worktree does not have it.
+	// Of, if set, returns the arguments of the prompt or the template in the worktree of a request, nothing if there
+	// is none. false means that the worktree does not have it.
 	Of func(context.Context, *mcp.CompleteRequest) ([]toolset.Argument, bool)
 
 	mu      sync.Mutex
@@ -61,31 +61,28 @@ func (c *Completions) prompt(name string) ([]toolset.Argument, bool) {
 	return args, known
 }
 
-// arguments returns the arguments for a request: those of its worktree, or else own.
-func (c *Completions) arguments(ctx context.Context, req *mcp.CompleteRequest, own func() ([]toolset.Argument, bool)) ([]toolset.Argument, bool) {
-	if c.Of != nil {
-		return c.Of(ctx, req)
+// own returns the arguments for a request on a server of one repository.
+func (c *Completions) own(_ context.Context, req *mcp.CompleteRequest) ([]toolset.Argument, bool) {
+	if ref := req.Params.Ref; ref.Type == "ref/prompt" {
+		return c.prompt(ref.Name)
 	}
-	return own()
+	args, known := c.Templates[req.Params.Ref.URI]
+	return args, known
 }
 
 // Handle answers a request.
 func (c *Completions) Handle(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
-	var (
-		args  []toolset.Argument
-		known bool
-	)
-	switch ref := req.Params.Ref; ref.Type {
-	case "ref/prompt":
-		args, known = c.arguments(ctx, req, func() ([]toolset.Argument, bool) { return c.prompt(ref.Name) })
-		if !known {
-			return nil, wire.InvalidParams("unknown prompt %q", ref.Name)
-		}
-	case "ref/resource":
-		args, known = c.arguments(ctx, req, func() ([]toolset.Argument, bool) { args, ok := c.Templates[ref.URI]; return args, ok })
-		if !known {
-			return nil, wire.InvalidParams("unknown resource template %q", ref.URI)
-		}
+	arguments := c.own
+	if c.Of != nil {
+		arguments = c.Of
+	}
+	args, known := arguments(ctx, req)
+	switch ref := req.Params.Ref; {
+	case known:
+	case ref.Type == "ref/prompt":
+		return nil, wire.InvalidParams("unknown prompt %q", ref.Name)
+	default:
+		return nil, wire.InvalidParams("unknown resource template %q", ref.URI)
 	}
 	res := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
 	var chosen map[string]string

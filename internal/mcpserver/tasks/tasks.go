@@ -108,9 +108,9 @@ type Tasks struct {
 // maxBegun is the maximum number of tasks whose worktree is remembered.
 const maxBegun = 10_000
 
-// remember keeps the source of a task.
+// remember keeps the source of a task, if there can be others.
 func (t *Tasks) remember(id string, of Source) {
-	if of == nil {
+	if !t.Locator.Several() {
 		return
 	}
 	t.mu.Lock()
@@ -161,7 +161,7 @@ func IsMethod(name string) bool {
 // Place receives the task that a call becomes.
 type Place struct {
 	Task *Task
-	// Source has the task then; nil means that of the server.
+	// Source has the task then, if the call has found its worktree.
 	Source Source
 }
 
