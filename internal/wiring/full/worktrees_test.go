@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/mcpserver"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/full"
 )
@@ -138,5 +139,19 @@ func TestWorktreeBytes(t *testing.T) {
 	}
 	if bytes == 0 || bytes > 700 {
 		t.Errorf("%d bytes", bytes)
+	}
+}
+
+// The start of a server reads no login and no address of a remote: a client waits for it.
+func TestStartNeedsNoSecrets(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	env := app.EmptyEnv()
+	env.Dir, env.Environ = g.Init(), g.Env
+	env.Secrets = secret.New(func(*secret.Set) { t.Error("the secrets were looked up") })
+	p := full.Follow(t.Context(), wiring.Options{Program: "copse", Env: env}, slog.New(slog.DiscardHandler))
+	defer p.Close()
+	if p.Instructions("", false) == "" || len(p.Toolsets()) == 0 {
+		t.Error("nothing is served")
 	}
 }

@@ -45,7 +45,7 @@ func New(dir string, redact func(string) string, now func() time.Time) *Memory {
 // not see here what it was about.
 func (m *Memory) In(repository string) *Memory {
 	in := *m
-	in.repository = m.clean(repository)
+	in.repository = repository
 	return &in
 }
 
@@ -73,7 +73,7 @@ func (m *Memory) recall(t Token) *snapshot {
 		return nil
 	}
 	var s snapshot
-	if json.Unmarshal(data, &s) != nil || s.token().String() != t.String() || s.Repository != m.repository {
+	if json.Unmarshal(data, &s) != nil || s.token().String() != t.String() || s.Repository != m.clean(m.repository) {
 		return nil
 	}
 	return &s

@@ -35,7 +35,7 @@ type Changes struct {
 // Remember stores a context, and returns its token. A failure to store it costs only the detail of
 // a later comparison.
 func (m *Memory) Remember(c projectcontext.Context) Token {
-	s := snapshot{Root: m.clean(c.Root), Repository: m.repository}
+	s := snapshot{Root: m.clean(c.Root), Repository: m.clean(m.repository)}
 	for _, one := range c.Sections {
 		s.Sections = append(s.Sections, presentOf(one, m.clean).section)
 	}
@@ -45,7 +45,7 @@ func (m *Memory) Remember(c projectcontext.Context) Token {
 // Compare returns the differences between a context and an earlier answer, and stores it.
 func (m *Memory) Compare(c projectcontext.Context, earlier Token) Changes {
 	before := m.recall(earlier)
-	now := snapshot{Root: m.clean(c.Root), Repository: m.repository}
+	now := snapshot{Root: m.clean(c.Root), Repository: m.clean(m.repository)}
 	out := Changes{Forgotten: before == nil}
 	if before != nil && before.Root != now.Root {
 		out.Elsewhere = before.Root
