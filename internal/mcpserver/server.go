@@ -101,6 +101,9 @@ func New(o Options) *Server {
 	}
 
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: o.Name, Version: o.Version}, opts)
+	if s.watchers != nil {
+		s.mcp.AddSendingMiddleware(s.watchers.Addressed)
+	}
 	if changes && !s.locator.Several() {
 		changing := &offers{server: s, completions: completions, each: served.offers}
 		s.mcp.AddReceivingMiddleware(changing.middleware)

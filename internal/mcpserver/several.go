@@ -32,7 +32,6 @@ func serveSeveral(s *Server, common []toolset.Toolset, completions *completion.C
 	completions.Of = v.arguments
 	if s.watchers != nil {
 		s.watchers.Of, s.watchers.Serves = v.subscribable, v.serves
-		s.mcp.AddSendingMiddleware(s.watchers.Addressed)
 	}
 	s.mcp.AddReceivingMiddleware(v.middleware)
 }

@@ -26,8 +26,9 @@ type Watchers struct {
 	resources map[string]toolset.Resource
 	updated   func(uri string)
 	logger    *slog.Logger
+	outbox    *outbox
 
-	// sending is held while an update is sent to the recipients.
+	// sending is held while an update is addressed to the recipients.
 	sending    sync.Mutex
 	recipients atomic.Pointer[map[*mcp.ServerSession]bool]
 
@@ -52,7 +53,7 @@ type watcher struct {
 // New returns watchers of resources by their addresses. They call updated after each change.
 func New(resources map[string]toolset.Resource, updated func(string), logger *slog.Logger) *Watchers {
 	return &Watchers{
-		resources: resources, updated: updated, logger: logger,
+		resources: resources, updated: updated, logger: logger, outbox: newOutbox(logger),
 		running: make(map[place]*watcher), sessions: make(map[*mcp.ServerSession]struct{}),
 	}
 }
@@ -137,20 +138,28 @@ func (w *Watchers) changed(of place) {
 	w.mu.Unlock()
 	w.recipients.Store(&to)
 	defer w.recipients.Store(nil)
-	w.updated(of.uri) // the library sends it before it returns
+	w.updated(of.uri) // the library addresses it before it returns
 }
 
-// Addressed keeps an update from sessions that are subscribed to the same resource of another worktree: the library
-// knows only the address.
+// Addressed sends an update to each session by itself. It keeps it from sessions that are subscribed to the same
+// resource of another worktree: the library knows only the address.
 func (w *Watchers) Addressed(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		if method == "notifications/resources/updated" {
-			session, _ := req.GetSession().(*mcp.ServerSession)
+		params, ok := req.GetParams().(*mcp.ResourceUpdatedNotificationParams)
+		if !ok {
+			return next(ctx, method, req)
+		}
+		session, _ := req.GetSession().(*mcp.ServerSession)
+		if w.Of != nil {
 			if to := w.recipients.Load(); to == nil || !(*to)[session] {
 				return nil, nil //nolint:nilnil // a notification has no result
 			}
 		}
-		return next(ctx, method, req)
+		w.outbox.add(session, update{params.URI, func(ctx context.Context) error {
+			_, err := next(ctx, method, req)
+			return err
+		}})
+		return nil, nil //nolint:nilnil // a notification has no result
 	}
 }
 
@@ -208,4 +217,5 @@ func (w *Watchers) Close() {
 	}
 	w.mu.Unlock()
 	w.done.Wait()
+	w.outbox.close()
 }
