@@ -71,6 +71,9 @@ func Follow(file, dir, path string, from ...string) (string, error) {
 // resolved: gitDir itself, unchanged, in the main worktree.
 func CommonDir(gitDir string) (string, error) {
 	path := filepath.Join(gitDir, "commondir")
+	if _, err := os.Lstat(path); regular.Absent(err) {
+		return gitDir, nil // as in most repositories
+	}
 	if err := elsewhere.Link(path); err != nil {
 		return "", err
 	}

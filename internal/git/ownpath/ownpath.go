@@ -96,12 +96,26 @@ func (p *projects) shared() []string {
 	if p.repositories == nil {
 		p.repositories = []string{}
 		for _, dir := range p.above {
-			if shared := gitlink.Repository(dir); shared != "" {
+			if shared := p.repository(dir); shared != "" {
 				p.repositories = append(p.repositories, shared)
 			}
 		}
 	}
 	return p.repositories
+}
+
+// repository returns the directory that the worktrees share of the repository whose .git is in dir, "" if it has
+// none. Most have a directory of their own, which needs no look at what leads there.
+func (p *projects) repository(dir string) string {
+	path := filepath.Join(dir, ".git")
+	info, err := os.Lstat(path)
+	if regular.Absent(err) {
+		return ""
+	}
+	if err == nil && info.IsDir() && !marked(path, "commondir") {
+		return filepath.Join(p.real(dir), ".git")
+	}
+	return gitlink.Repository(dir)
 }
 
 // files are the names, in lower case, of files with which a project begins. An archive can have a
@@ -178,7 +192,7 @@ func (p *projects) tracked(dir string) bool {
 	}
 	in, known := p.seen[dir]
 	if !known {
-		in = marked(dir, ".git") && len(p.shared()) > 0 && slices.Contains(p.shared(), gitlink.Repository(dir)) || p.tracked(filepath.Dir(dir))
+		in = len(p.shared()) > 0 && slices.Contains(p.shared(), p.repository(dir)) || p.tracked(filepath.Dir(dir))
 		p.seen[dir] = in
 	}
 	return in
