@@ -164,20 +164,13 @@ func spareCollector() *atomic.Pointer[[ballastSize]byte] {
 	return ballast
 }
 
-// self returns the path of this program. On Linux, the path still names this file after an update
+// self returns the path with which to start this program again. On Linux, it still names this file after an update
 // replaces it.
-func self() string {
-	const link = "/proc/self/exe"
-	if runtime.GOOS == "linux" {
-		if _, err := os.Stat(link); err == nil {
-			return link
-		}
+func self(executable string) string {
+	if runtime.GOOS == "linux" && executable != "" { // read from this link
+		return "/proc/self/exe"
 	}
-	path, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	return path
+	return executable
 }
 
 // ServesClient reports whether arguments begin a server of one client. Until its first work, it has
@@ -208,13 +201,13 @@ func Main(run func(context.Context, Env) int) int {
 		Stdout: os.Stdout,
 		Stderr: os.Stderr,
 		Dir:    dir,
-		Self:   self(),
 		GOOS:   runtime.GOOS,
 		Now:    time.Now,
 	}
 	env.Inherit(hostenv.Resolve(os.Environ(), func(name string) { _ = os.Unsetenv(name) }))
 	// Without a path, commands that print it report that.
 	env.Executable, _ = os.Executable()
+	env.Self = self(env.Executable)
 	env.Hostname, _ = os.Hostname()
 	env.Login = func() string {
 		account, err := user.Current()
