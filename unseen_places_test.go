@@ -82,7 +82,6 @@ var unaskedPlaces = map[string]string{
 		lockedstore MakeDir
 		lockedstore temporary
 		recipe find
-		recipe understand
 		rooted WithTypes
 		rooted insideAs
 		rooted openPlain
@@ -92,7 +91,6 @@ var unaskedPlaces = map[string]string{
 		xec neutral
 	`,
 	"it chooses an error or a hint; the file has another error already": `
-		app self
 		branch/source/gitspice Read
 		branch/source/graphite table
 		cli/mcp Present

@@ -3,10 +3,13 @@ package recipe
 import (
 	"encoding/json"
 	"fmt"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/recipe/dotenv"
 	"github.com/copse-dev/copse/internal/recipe/justsource"
 	"github.com/copse-dev/copse/internal/recipe/splice"
 )
@@ -21,8 +24,7 @@ type module struct {
 	Recipes  map[string]dumped `json:"recipes"`
 	Source   string            `json:"source"`
 	Settings struct {
-		DotenvFilename   json.RawMessage `json:"dotenv_filename"`
-		DotenvPath       json.RawMessage `json:"dotenv_path"`
+		dotenv.Settings
 		WorkingDirectory json.RawMessage `json:"working_directory"`
 	} `json:"settings"`
 }
@@ -61,18 +63,18 @@ func (a *attribute) UnmarshalJSON(data []byte) error {
 }
 
 // parseDump reads just's output. Recipes inherit the variables with the names of environment.
-func parseDump(data []byte, s *justsource.Sources, copies string, environment []string) ([]Recipe, error) {
+func parseDump(data []byte, s *justsource.Sources, copies string, environment []string) ([]Recipe, []dotenv.Search, error) {
 	var m module
 	if err := json.Unmarshal(data, &m); err != nil {
-		return nil, fmt.Errorf("read the output of just about the justfile: %w", err)
+		return nil, nil, fmt.Errorf("read the output of just about the justfile: %w", err)
 	}
 	if err := m.contained(s, copies); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	recipes := m.all("")
 	spliced, err := splice.Analyze(data, splice.Known{Functions: s.Functions(), Interpreter: s.Interpreter(len(m.Modules) > 0), Environment: environment})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, r := range recipes {
 		for i := range r.Parameters {
@@ -86,7 +88,7 @@ func parseDump(data []byte, s *justsource.Sources, copies string, environment []
 		}
 		return strings.Compare(a.Name, b.Name)
 	})
-	return recipes, nil
+	return recipes, m.searches(copies), nil
 }
 
 // all returns the public recipes of a module and those in it.
@@ -151,7 +153,7 @@ func (m module) contained(s *justsource.Sources, copies string) error {
 		}
 	}
 	for name, raw := range map[string]json.RawMessage{
-		"dotenv-filename": m.Settings.DotenvFilename, "dotenv-path": m.Settings.DotenvPath, "working-directory": m.Settings.WorkingDirectory,
+		"dotenv-filename": m.Settings.Filename, "dotenv-path": m.Settings.Path, "working-directory": m.Settings.WorkingDirectory,
 	} {
 		if len(raw) == 0 || string(raw) == "null" {
 			continue
@@ -170,6 +172,23 @@ func (m module) contained(s *justsource.Sources, copies string) error {
 		}
 	}
 	return nil
+}
+
+// searches returns where just searches for variables, for a module and those in it. The settings are contained.
+func (m module) searches(copies string) []dotenv.Search {
+	dir := "."
+	if file, err := justsource.Original(m.Source, copies); err == nil && m.Source != "" {
+		dir = path.Dir(file)
+	}
+	all := m.Settings.Searches(dir)
+	var working string
+	if json.Unmarshal(m.Settings.WorkingDirectory, &working) == nil && working != "" { // from which some versions begin
+		all = append(all, m.Settings.Searches(path.Join(dir, filepath.ToSlash(working)))...)
+	}
+	for _, sub := range m.Modules {
+		all = append(all, sub.searches(copies)...)
+	}
+	return all
 }
 
 // value returns a default in the form of a justfile: text in quotes, other expressions as "…".

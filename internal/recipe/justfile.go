@@ -15,10 +15,10 @@ import (
 
 	"github.com/copse-dev/copse/internal/git/ownpath"
 
-	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/credential"
 	"github.com/copse-dev/copse/internal/recipe/capture"
+	"github.com/copse-dev/copse/internal/recipe/dotenv"
 	"github.com/copse-dev/copse/internal/recipe/justsource"
 	"github.com/copse-dev/copse/internal/recipe/launcher"
 	"github.com/copse-dev/copse/internal/recipe/runlog"
@@ -54,10 +54,11 @@ type Justfile struct {
 
 // reading is the content of a justfile.
 type reading struct {
-	path    string
-	sources *cachedfile.Group
-	recipes []Recipe
-	err     error
+	path      string
+	sources   *justsource.Sources
+	recipes   []Recipe
+	variables []dotenv.Search
+	err       error
 }
 
 // Options configure how recipes run. The zero value is ready to use.
@@ -167,22 +168,30 @@ func (j *Justfile) enter(ctx context.Context) (_ context.Context, leave func(), 
 // Recipes returns the public recipes, by name. The error is a [MissingError], a [*justsource.FileError], a
 // [NotInstalledError], or explains why just did not answer.
 func (j *Justfile) Recipes(ctx context.Context) ([]Recipe, error) {
+	r, err := j.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.recipes, r.err
+}
+
+// read returns the current content of the justfile. An error is one of those of Recipes, as is that of the reading.
+func (j *Justfile) read(ctx context.Context) (*reading, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	path, err := j.find()
 	if err != nil {
 		return nil, err
 	}
-	if j.kept != nil && j.kept.path == path && j.kept.sources.Same() {
-		return j.kept.recipes, j.kept.err
+	if j.kept != nil && j.kept.path == path && j.kept.sources.Files().Same() {
+		return j.kept, nil
 	}
 	j.kept = nil
-	r := &reading{path: path}
-	r.recipes, r.sources, r.err = j.understand(ctx, filepath.Base(path))
+	r := j.understand(ctx, path)
 	if _, refused := errors.AsType[*justsource.FileError](r.err); r.err == nil || refused {
 		j.kept = r
 	}
-	return r.recipes, r.err
+	return r, nil
 }
 
 // find returns the path of the justfile: just accepts its names in any case.
@@ -211,21 +220,20 @@ func (j *Justfile) find() (string, error) {
 	return "", &justsource.FileError{Problem: "There are several justfiles in the project root: " + strings.Join(found, ", ") + ". Keep one"}
 }
 
-// understand returns the recipes of the justfile with this name in the root, and the files on which
-// they depend.
-func (j *Justfile) understand(ctx context.Context, name string) ([]Recipe, *cachedfile.Group, error) {
+// understand reads the justfile at a path in the root, and the files on which it depends.
+func (j *Justfile) understand(ctx context.Context, path string) *reading {
+	r := &reading{path: path, sources: &justsource.Sources{}}
 	root, err := rooted.Open(j.root)
 	if err != nil {
-		return nil, nil, &justsource.FileError{Problem: "The project root cannot be read"}
+		r.err = &justsource.FileError{Problem: "The project root cannot be read"}
+		return r
 	}
 	defer root.Close()
 	home := cmp.Or(j.env.Get("HOME"), j.env.Get("USERPROFILE"))
-	sources, err := justsource.Read(root, j.root, home, name)
-	if err != nil {
-		return nil, sources.Files(), err
+	if r.sources, r.err = justsource.Read(root, j.root, home, filepath.Base(path)); r.err == nil {
+		r.recipes, r.variables, r.err = j.dump(ctx, r.sources, filepath.Base(path))
 	}
-	recipes, err := j.dump(ctx, sources, name)
-	return recipes, sources.Files(), err
+	return r
 }
 
 const (
@@ -240,19 +248,19 @@ const (
 
 // dump lets just read copies of the sources. A concurrent change of the justfile, or an import that
 // only just recognizes, therefore leads it nowhere else.
-func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string) ([]Recipe, error) {
+func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string) ([]Recipe, []dotenv.Search, error) {
 	just, err := j.program(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	made, err := tempdir.New("copse-just-")
 	if err != nil {
-		return nil, fmt.Errorf("copy the justfile: %w", err)
+		return nil, nil, fmt.Errorf("copy the justfile: %w", err)
 	}
 	defer made.Close()
 	dir := filepath.Join(made.Path, "project") // beside the lock, whose name a source can have
 	if err := s.Copy(dir); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	res, err := xec.Run(ctx, xec.Command{
 		Name: just, Env: j.names(), Timeout: dumpTimeout, MaxOutput: 32 << 20, MaxMemory: dumpMemory, MaxProcessor: dumpProcessor,
@@ -260,20 +268,20 @@ func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string)
 	})
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
 		if said := strings.TrimSpace(exit.Stderr); said != "" && !strings.Contains(said, "error: ") { // just begins its messages with it
-			return nil, &justsource.FileError{
+			return nil, nil, &justsource.FileError{
 				Problem: "`just` does not start in your home directory, where copse starts it: " + strings.TrimSuffix(justsource.Complaint(exit.Stderr, dir), ".") +
 					". If a version manager has it for this project only, choose a version for your account, too",
 			}
 		}
-		return nil, &justsource.FileError{Problem: "The justfile cannot be used: " + justsource.Complaint(exit.Stderr, dir)}
+		return nil, nil, &justsource.FileError{Problem: "The justfile cannot be used: " + justsource.Complaint(exit.Stderr, dir)}
 	}
 	if errors.Is(err, xec.ErrProcessor) {
-		return nil, &justsource.FileError{
+		return nil, nil, &justsource.FileError{
 			Problem: "The justfile cannot be used: just needs more than a second of processor time to read it; give each recipe fewer parameters, and let fewer variables use each other",
 		}
 	}
 	if err != nil {
-		return nil, j.explain(err)
+		return nil, nil, j.explain(err)
 	}
 	environment := make([]string, len(j.env))
 	for i, variable := range j.env {
@@ -348,6 +356,27 @@ func (j *Justfile) Stop(ctx context.Context, id, by string) (running.Task, error
 	return j.journal.tasks.Stop(ctx, id, by)
 }
 
+// accept returns the recipe of a call, if it may run.
+func (r *reading) accept(c Call) (Recipe, error) {
+	if r.err != nil {
+		return Recipe{}, r.err
+	}
+	at := slices.IndexFunc(r.recipes, func(r Recipe) bool { return r.Name == c.Name || slices.Contains(r.Aliases, c.Name) })
+	if at < 0 {
+		return Recipe{}, &UnknownError{Name: cleantext.Line(c.Name), Known: r.recipes}
+	}
+	called := r.recipes[at]
+	if err := called.accepts(c.Args); err != nil {
+		return Recipe{}, err
+	}
+	if !c.Person {
+		if err := called.checkSpliced(c.Args); err != nil {
+			return Recipe{}, err
+		}
+	}
+	return called, nil
+}
+
 // Run runs a recipe and writes its output to out, both streams in their order. A recipe that failed
 // or was stopped is not an error. The errors are those of Recipes, an [*UnknownError], an
 // [*ArgumentsError], a [*SplicedError], or a [*BusyError].
@@ -357,26 +386,18 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 		return Run{}, err
 	}
 	defer leave()
-	recipes, err := j.Recipes(ctx)
+	content, err := j.read(ctx)
 	if err != nil {
 		return Run{}, err
 	}
-	at := slices.IndexFunc(recipes, func(r Recipe) bool { return r.Name == c.Name || slices.Contains(r.Aliases, c.Name) })
-	if at < 0 {
-		return Run{}, &UnknownError{Name: cleantext.Line(c.Name), Known: recipes}
-	}
-	called := recipes[at]
-	if err := called.accepts(c.Args); err != nil {
+	called, err := content.accept(c)
+	if err != nil {
 		return Run{}, err
 	}
-	if !c.Person {
-		if err := called.checkSpliced(c.Args); err != nil {
-			return Run{}, err
+	for _, search := range content.variables {
+		if err := search.Check(j.root, j.o.Main); err != nil {
+			return Run{}, &justsource.FileError{Problem: err.Error()}
 		}
-	}
-	path, err := j.find()
-	if err != nil {
-		return Run{}, err
 	}
 	env, err := j.environment(c)
 	if err != nil {
@@ -404,7 +425,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	defer stop(nil)
 
 	var kept capture.Output
-	all := outputs{&kept, out}
+	all := capture.To(&kept, out, content.sources, c.Terminal != nil)
 	run := Run{Task: called.Name, Args: c.Args, Started: time.Now().UTC()}
 	task := j.journal.tasks.Begin(running.Task{
 		Name: run.Task, Args: j.journal.clean(run.Args), Root: j.root, Started: run.Started,
@@ -416,7 +437,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	if c.Begun != nil {
 		c.Begun(task.Task())
 	}
-	args := []string{"--justfile", path, "--working-directory", j.root, "--color", "never"}
+	args := []string{"--justfile", content.path, "--working-directory", j.root, "--color", "never"}
 	if called.hasOptions() {
 		args = append(args, "--one") // so no argument is a recipe; just has had it longer than other options
 	}
@@ -425,11 +446,11 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	}
 	timeout := cmp.Or(c.Timeout, DefaultTimeout)
 	err = xec.Stream(ctx, guard.Wrap(xec.Command{
-		Name: program, Dir: j.root, Env: env, Timeout: timeout, Args: append(append(args, "--", called.Name), c.Args...), Started: task.Lead, Stopping: all.interrupt,
+		Name: program, Dir: j.root, Env: env, Timeout: timeout, Args: append(append(args, "--", called.Name), c.Args...), Started: task.Lead, Stopping: all.Interrupt,
 		Grace: running.Grace, Hurry: hurry, Person: c.Terminal,
-	}, j.o.Self), io.MultiWriter(&kept, out))
+	}, j.o.Self), all)
 	run.Duration = time.Since(run.Started)
-	all.end(j.journal.text)
+	all.End(j.journal.text)
 	by := task.StoppedBy()
 	if stopped, ok := errors.AsType[stoppedError](context.Cause(ctx)); ok {
 		by = string(stopped)
@@ -461,32 +482,6 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	j.journal.record(run, &kept)
 	recording.End(run.outcome())
 	return run, nil
-}
-
-// outputs are the writers of a run, of which some keep what they get.
-type outputs []io.Writer
-
-// kept yields those that do.
-func (o outputs) kept(yield func(*capture.Output) bool) {
-	for _, out := range o {
-		if kept, ok := out.(*capture.Output); ok && !yield(kept) {
-			return
-		}
-	}
-}
-
-// interrupt marks the end of the outputs as a cut.
-func (o outputs) interrupt() {
-	for kept := range o.kept {
-		kept.Interrupt()
-	}
-}
-
-// end marks where the outputs can end in the middle of a secret.
-func (o outputs) end(redact func(string) string) {
-	for kept := range o.kept {
-		kept.End(redact)
-	}
 }
 
 // outcome returns the outcome of the run.

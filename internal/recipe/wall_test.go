@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/recipe/justsource"
+	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/rooted/rootedtest"
 	"github.com/copse-dev/copse/internal/tempdir"
 	"github.com/copse-dev/copse/internal/test/need"
@@ -229,6 +230,46 @@ func TestRacingLinks(t *testing.T) {
 	close(stop)
 	swapping.Wait()
 	t.Logf("%d readings, %d refused", good+bad, bad)
+}
+
+// While links are swapped, a recipe shows no line of a file outside the root, although just reads all files again. The
+// errors about the lines that copse has checked stay.
+func TestRacingRuns(t *testing.T) {
+	t.Parallel()
+	j, root := project(t, map[string]string{"justfile": "import 'swap.just'\nhello:\n  @echo hi\n", "swap.just": "inner:\n", "../secret": "machine s3cret\n"})
+	swap := filepath.Join(root, "swap.just")
+	refused := 0
+	for range 40 {
+		gittest.Write(t, swap, "inner:\n")
+		if _, err := j.Recipes(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		swapped := make(chan struct{})
+		begun := func(running.Task) { // which is after the check
+			defer close(swapped)
+			_ = os.Remove(swap)
+			_ = os.Symlink("../secret", swap)
+		}
+		got := run(t, j, recipe.Call{Name: "hello", Begun: begun})
+		<-swapped
+		if strings.Contains(got, "s3cret") {
+			t.Fatal(got)
+		}
+		if strings.Contains(got, "has not checked it") {
+			refused++
+		}
+		if err := os.Remove(swap); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if refused == 0 {
+		t.Error("just read no swapped file")
+	}
+	gittest.Write(t, swap, "inner:\n")
+	gittest.Write(t, filepath.Join(root, "justfile"), "import 'swap.just'\nx := `false`\nhello:\n  @echo {{x}}\n")
+	if got := run(t, j, recipe.Call{Name: "hello"}); !strings.Contains(got, "2 │ x := `false`\n") {
+		t.Errorf("an error of the project's own justfile is not shown: %s", got)
+	}
 }
 
 // FuzzImports looks for an import that just finds and copse does not.

@@ -12,8 +12,26 @@ import (
 // Just marks the position of an error with an arrow, and then quotes the line.
 var (
 	arrow   = lazyregexp.New(`^\s*(?:——▶|-->)\s*(.*?):(\d+):\d+\s*$`)
-	excerpt = lazyregexp.New(`^\s*\d*\s*[│|]`)
+	excerpt = lazyregexp.New(`^\s*(\d*)\s*[│|] ?(.*)`)
 )
+
+// Position returns the file and the line in a line with which just marks the position of an error.
+func Position(line string) (file, number string, ok bool) {
+	at := arrow.Get().FindStringSubmatch(line)
+	if at == nil {
+		return "", "", false
+	}
+	return at[1], at[2], true
+}
+
+// Quoted returns the text that just quotes in a line of an error, "" if the line only surrounds one.
+func Quoted(line string) (number, text string, ok bool) {
+	at := excerpt.Get().FindStringSubmatch(line)
+	if at == nil {
+		return "", "", false
+	}
+	return at[1], at[2], true
+}
 
 const (
 	maxComplaint      = 500

@@ -238,6 +238,34 @@ func (s *Sources) Inside(file, named string) error {
 	return nil
 }
 
+// Has reports whether a file, "" for any, has a text in a line, as just quotes it. just names the file from the root.
+func (s *Sources) Has(file, number, text string) bool {
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return false
+	}
+	if file == "" {
+		for _, source := range s.texts {
+			if hasLine(source, n, text) {
+				return true
+			}
+		}
+		return false
+	}
+	if filepath.IsAbs(file) {
+		if file, err = filepath.Rel(s.dir, file); err != nil {
+			return false
+		}
+	}
+	return hasLine(s.texts[path.Clean(filepath.ToSlash(file))], n, text)
+}
+
+func hasLine(source string, n int, text string) bool {
+	const tab = "    " // as which just shows a tab
+	lines := strings.Split(source, "\n")
+	return n > 0 && n <= len(lines) && strings.TrimSpace(strings.ReplaceAll(lines[n-1], "\t", tab)) == strings.TrimSpace(strings.ReplaceAll(text, "\t", tab))
+}
+
 // refused returns the error for a statement.
 func (st statement) refused(file, problem string) error {
 	what := "import " + Quote(st.path)

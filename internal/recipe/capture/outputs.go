@@ -1,0 +1,51 @@
+package capture
+
+import (
+	"io"
+
+	"github.com/copse-dev/copse/internal/recipe/quotation"
+)
+
+// Outputs are the two writers of a run. An [Output] among them gets the marks of its end.
+type Outputs struct {
+	io.Writer // both
+
+	each []io.Writer
+	read *quotation.Writer // removes what an assistant must not read
+}
+
+// To returns the outputs of a run, which omit what just quotes of files that were not checked. The second one of a
+// person's terminal shows everything, and at once.
+func To(kept *Output, out io.Writer, checked quotation.Checked, terminal bool) Outputs {
+	each := []io.Writer{kept, out}
+	if terminal {
+		read := quotation.New(kept, checked)
+		return Outputs{io.MultiWriter(read, out), each, read}
+	}
+	read := quotation.New(io.MultiWriter(each...), checked)
+	return Outputs{read, each, read}
+}
+
+// outputs yields those that store what they get.
+func (o Outputs) outputs(yield func(*Output) bool) {
+	_ = o.read.Flush() // a writer that fails now has failed before, or stores nothing
+	for _, out := range o.each {
+		if kept, ok := out.(*Output); ok && !yield(kept) {
+			return
+		}
+	}
+}
+
+// Interrupt calls [Output.Interrupt].
+func (o Outputs) Interrupt() {
+	for kept := range o.outputs {
+		kept.Interrupt()
+	}
+}
+
+// End calls [Output.End].
+func (o Outputs) End(redact func(string) string) {
+	for kept := range o.outputs {
+		kept.End(redact)
+	}
+}

@@ -1,0 +1,167 @@
+// Package dotenv refuses the files with variables that just would read outside a project.
+//
+// A justfile with the setting dotenv-load makes just read such a file before each recipe. just follows links, searches
+// the directories above, and quotes a line that it cannot read. Use [Search.Check] before just runs.
+package dotenv
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/copse-dev/copse/internal/foreign"
+	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
+)
+
+// maxSize is the maximum size of a file with variables.
+const maxSize = 1 << 20
+
+// Settings are those of a module in just's output. Filename and Path are strings, or expressions, which are not found.
+type Settings struct {
+	Filename json.RawMessage `json:"dotenv_filename"`
+	Path     json.RawMessage `json:"dotenv_path"`
+	Load     bool            `json:"dotenv_load"`
+	Override bool            `json:"dotenv_override"`
+	Required bool            `json:"dotenv_required"`
+}
+
+// Searches returns the search of a module in a directory, if it has one.
+func (s Settings) Searches(dir string) []Search {
+	one := Search{Dir: dir, Paths: literal(s.Path), Names: literal(s.Filename)}
+	if len(one.Names) == 0 {
+		if !s.Load && !s.Override && !s.Required && len(one.Paths) == 0 {
+			return nil
+		}
+		one.Names = []string{".env"}
+	}
+	return []Search{one}
+}
+
+// literal returns a setting that is a string.
+func literal(raw json.RawMessage) []string {
+	var text string
+	if json.Unmarshal(raw, &text) != nil || text == "" {
+		return nil
+	}
+	return []string{text}
+}
+
+// Search is where just searches for the variables of a module.
+type Search struct {
+	// Dir is the name of the module's directory in the root.
+	Dir string
+	// Paths come first, as seen from Dir. just searches for Names only if none of them exists.
+	Paths []string
+	// Names are those of files in Dir, and in each directory above it.
+	Names []string
+}
+
+// Error reports a file that just must not read.
+type Error struct {
+	file, problem string
+}
+
+func (e *Error) Error() string {
+	return "just would read variables from " + foreign.Mention(e.file) + ", which " + e.problem
+}
+
+// Check refuses what just would find outside the root, and what is not a file of at most 1 MiB. A root inside the main
+// worktree may use the file of that; "" is none. The error is an [*Error], unless a directory cannot be read.
+func (s Search) Check(root, main string) error {
+	walls := []string{root}
+	if main != "" && below(root, main) {
+		walls = append(walls, main)
+	}
+	dir := filepath.Join(root, filepath.FromSlash(s.Dir))
+	for i, wall := range walls {
+		found, err := s.in(wall, dir, i == 0)
+		if found || err != nil {
+			return err
+		}
+		dir = filepath.Dir(wall)
+	}
+	return s.outside(dir)
+}
+
+// below reports whether a directory is below another one.
+func below(dir, other string) bool {
+	rel, err := filepath.Rel(other, dir)
+	return err == nil && rel != "." && filepath.IsLocal(rel)
+}
+
+// in reports whether just finds a file between a directory and one that contains it, which is a wall.
+func (s Search) in(wall, dir string, paths bool) (bool, error) {
+	root, err := rooted.Open(wall)
+	if err != nil {
+		return false, fmt.Errorf("search for variables: %w", err)
+	}
+	defer root.Close()
+	at, err := root.Name(dir)
+	if err != nil {
+		return false, fmt.Errorf("search for variables: %w", err)
+	}
+	if paths {
+		for _, file := range s.Paths {
+			if found, err := usable(root, at, file); found || err != nil {
+				return found, err
+			}
+		}
+	}
+	for ; ; at = path.Dir(at) {
+		for _, file := range s.Names {
+			if found, err := usable(root, at, file); found || err != nil {
+				return found, err
+			}
+		}
+		if at == "." {
+			return false, nil
+		}
+	}
+}
+
+// outside refuses a file that just finds in a directory or above it.
+func (s Search) outside(dir string) error {
+	for at := dir; ; at = filepath.Dir(at) {
+		for _, name := range s.Names {
+			info, err := os.Lstat(filepath.Join(at, name))
+			if regular.Absent(err) || err == nil && info.IsDir() {
+				continue
+			}
+			return &Error{filepath.Join(at, name), "is outside the project: create the file in the project, or remove the setting `dotenv-load`"}
+		}
+		if filepath.Dir(at) == at {
+			return nil
+		}
+	}
+}
+
+// usable reports whether just finds a file, as seen from a directory in the root, and refuses one that it must not
+// read.
+func usable(root *rooted.Root, dir, file string) (bool, error) {
+	name, err := path.Join(dir, filepath.ToSlash(file)), error(nil)
+	if filepath.IsAbs(file) {
+		name, err = root.Name(file)
+	}
+	var info fs.FileInfo
+	if err == nil {
+		info, err = root.Stat(name)
+	}
+	switch {
+	case regular.Absent(err), err == nil && info.IsDir():
+		return false, nil
+	case errors.Is(err, rooted.ErrOutside):
+		return true, &Error{file, "points outside the project; replace it with a file"}
+	case err != nil:
+		return true, &Error{file, "cannot be read: " + err.Error()}
+	case !info.Mode().IsRegular():
+		return true, &Error{file, "is not a file"}
+	case info.Size() > maxSize:
+		return true, &Error{file, fmt.Sprintf("has more than %d bytes", maxSize)}
+	}
+	return true, nil
+}

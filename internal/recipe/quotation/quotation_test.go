@@ -1,0 +1,131 @@
+package quotation_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/recipe/quotation"
+)
+
+// checked has one line of one file.
+type checked struct{}
+
+func (checked) Has(file, number, text string) bool {
+	return (file == "a.just" || file == "") && number == "3" && text == "known"
+}
+
+// written returns what passes of an output that comes in parts of n bytes.
+func written(t *testing.T, output string, n int) string {
+	t.Helper()
+	var out bytes.Buffer
+	w := quotation.New(&out, checked{})
+	for rest := []byte(output); len(rest) > 0; rest = rest[min(n, len(rest)):] {
+		if _, err := w.Write(rest[:min(n, len(rest))]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+const (
+	omitted  = "error: just cannot use line 3 of a.just, which copse omits because it has not checked it. The file has just changed, or a recipe has started just for it\n"
+	nameless = "error: just cannot use a line, which copse omits because it has not checked it. The file has just changed, or a recipe has started just for it\n"
+	unread   = "error: failed to load environment file from `/p/.env`: it has a line that just cannot read\n"
+)
+
+func TestWriter(t *testing.T) {
+	t.Parallel()
+	const known = "error: a mistake\n ——▶ a.just:3:1\n  │\n3 │ known\n  │ ^\n"
+	for output, want := range map[string]string{
+		"":                      "",
+		"hi\nerror: no\n":       "hi\nerror: no\n",
+		"error: no":             "error: no",
+		"erro":                  "erro",
+		"error: a\nb\nc":        "error: a\nb\nc",
+		known:                   known,
+		known + "error: more\n": known + "error: more\n",
+		"error: a mistake `s3cret`\n ——▶ a.just:3:1\n  │\n3 │ s3cret\n  │ ^^^\n":                    omitted,
+		"error: a `s3cret`\nand more s3cret\n ——▶ a.just:3:1\n  │\n3 │ s3cret\n  │ ^^^\n":           omitted,
+		"error: a mistake `s3cret`\n ——▶ a.just:3:1\n  │\n3 │ s3cret\n  │ ^^^\nerror: recipe\nx":    omitted + "error: recipe\nx",
+		"error: a mistake `s3cret`\n ——▶ a.just:3:1\n":                                              omitted,
+		"error: a mistake `s3cret`\n ——▶ a.just:3:1\nrest":                                          omitted,
+		"error: a mistake `s3cret`\n ——▶ a.just:3:1\n  │\n3 │ s3c":                                  omitted,
+		"error: a mistake `s3cret`\n ——▶ a.just:3:1\n  │\n4 │ s3cret\n":                             omitted,
+		"error: a mistake `s3cret`\n --> a.just:3:1\n  |\n3 | s3cret\n  | ^\n":                      omitted,
+		"error: a mistake `s3cret`\n  |\n3 | s3cret\n  | ^\n":                                       nameless,
+		"error: a mistake\n  |\n3 | known\n  | ^\n":                                                 "error: a mistake\n  |\n3 | known\n  | ^\n",
+		"error: a mistake `s3cret`\n ——▶ a.just:3:1\n  │\n3 │ s3cret\n  │ ^^^\n7 | a table\nrest\n": omitted + "rest\n",
+		"error: 1\n2\n3\n4\n5\n6\n ——▶ a.just:3:1\n  │\n3 │ x\n":                                    "error: 1\n2\n3\n4\n5\n6\n ——▶ a.just:3:1\n  │\n3 │ x\n",
+
+		"error: failed to load environment file from `/p/.env`: Error parsing line: 's3cret', error at line index: 3\n":                     unread,
+		"first\nerror: failed to load environment file from `/p/.env`: Error parsing line: 's3cret', error at line index: 3\nmore\n":        "first\n" + unread + "more\n",
+		"first\nerror: failed to load environment file from `/p/.env`: Error parsing line: 's3\ncret\n', error at line index: 3\nmore\n":    "first\n" + unread + "more\n",
+		"first\nerror: failed to load environment file from `/p/.env`: Error parsing line: 's3\ncret":                                       "first\n" + unread,
+		"error: failed to load environment file from `/p/.env`: No such file\n":                                                             "error: failed to load environment file from `/p/.env`: No such file\n",
+		"say error: failed to load environment file from `/p/.env`: Error parsing line: 'x', error at line index: 3\n":                      "say error: failed to load environment file from `/p/.env`: Error parsing line: 'x', error at line index: 3\n",
+		"error: other\nerror: failed to load environment file from `/p/.env`: Error parsing line: 's3cret', error at line index: 3\nmore\n": "error: other\n" + unread + "more\n",
+	} {
+		for _, n := range []int{1, 2, 3, 7, 1000} {
+			if got := written(t, output, n); got != want {
+				t.Errorf("%q, in parts of %d bytes:\n%s\nnot\n%s", output, n, got, want)
+			}
+		}
+	}
+}
+
+// An output without an error passes at once.
+func TestPasses(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	w := quotation.New(&out, checked{})
+	for _, part := range []string{"Name? ", "error: x\n", "50 %\r", "100 %", "\n", "e2\n", "go"} {
+		_, _ = w.Write([]byte(part))
+	}
+	if want := "Name? error: x\n50 %\r100 %\ne2\ngo"; out.String() != want {
+		t.Errorf("%q, not %q", out.String(), want)
+	}
+}
+
+// A line that never ends is not held.
+func TestLongLine(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	w := quotation.New(&out, checked{})
+	const size = 10 << 20
+	_, _ = w.Write([]byte("error: " + strings.Repeat("x", size)))
+	_, _ = w.Write([]byte("y"))
+	_ = w.Flush()
+	if out.Len() != size+len("error: ")+1 {
+		t.Errorf("%d bytes", out.Len())
+	}
+}
+
+// A position with lines that surround a quotation, and never one, is not held.
+func TestNoQuotation(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	w := quotation.New(&out, checked{})
+	_, _ = w.Write([]byte("error: x\n ——▶ a.just:3:1\n" + strings.Repeat("  │\n", 100)))
+	if got := out.String(); got != omitted {
+		t.Errorf("%q", got)
+	}
+}
+
+// The output does not depend on the parts in which it comes, and nothing is lost of one without an error.
+func FuzzWriter(f *testing.F) {
+	f.Add("error: a\n ——▶ a.just:3:1\n  │\n3 │ s3cret\n  │ ^\nmore", 3)
+	f.Add("x\nerror: failed to load environment file from `e`: Error parsing line: 'a\nb', error at line index: 2\n", 5)
+	f.Fuzz(func(t *testing.T, output string, n int) {
+		whole := written(t, output, 1<<20)
+		if parts := written(t, output, 1+n&0xff); parts != whole {
+			t.Errorf("%q in parts is %q, not %q", output, parts, whole)
+		}
+		if !strings.Contains(output, "error: ") && whole != output {
+			t.Errorf("%q became %q", output, whole)
+		}
+	})
+}
