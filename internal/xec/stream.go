@@ -87,7 +87,8 @@ func Stream(ctx context.Context, c Command, out io.Writer) error {
 	cmd := exec.Command(found.path) //nolint:noctx // it is ended below, more gently
 	cmd.Args, cmd.Env = found.argv, found.env.With(marker+"="+id)
 	cmd.Dir = c.Dir
-	cmd.Stdout, cmd.Stderr = out, out // the same writer, so one pipe
+	both := &struct{ io.Writer }{out} // comparable, and the same, so there is one pipe
+	cmd.Stdout, cmd.Stderr = both, both
 	cmd.WaitDelay = pipeDelay
 	run := session{cmd: cmd, id: id, started: c.Started, stopping: c.Stopping, grace: c.patience(), hurry: c.Hurry, screen: screen, out: out}
 	if c.Guard != nil {

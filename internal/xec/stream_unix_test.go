@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -37,6 +39,23 @@ func TestStreamInterleaves(t *testing.T) {
 	}
 	if err := xec.Stream(t.Context(), xec.Command{Name: "no-such-program"}, &out); !errors.Is(err, xec.ErrNotInstalled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Both streams have one pipe, whatever kind of writer gets them.
+func TestStreamOfAnyWriter(t *testing.T) {
+	t.Parallel()
+	type incomparable struct {
+		io.Writer
+		_ []int
+	}
+	var want bytes.Buffer
+	for i := range 200 {
+		fmt.Fprintln(&want, i)
+	}
+	var out bytes.Buffer
+	if err := xec.Stream(t.Context(), shell("for i in $(seq 0 2 198); do echo $i; echo $((i + 1)) >&2; done"), incomparable{Writer: &out}); err != nil || out.String() != want.String() {
+		t.Errorf("got %q, %v", &out, err)
 	}
 }
 

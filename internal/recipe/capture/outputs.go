@@ -16,18 +16,18 @@ type Outputs struct {
 
 // To returns the outputs of a run, which omit what just quotes of files that were not checked. The second one of a
 // person's terminal shows everything, and at once.
-func To(kept *Output, out io.Writer, checked quotation.Checked, terminal bool) Outputs {
+func To(kept *Output, out io.Writer, checked quotation.Checked, terminal bool) *Outputs {
 	each := []io.Writer{kept, out}
 	if terminal {
 		read := quotation.New(kept, checked)
-		return Outputs{io.MultiWriter(read, out), each, read}
+		return &Outputs{io.MultiWriter(read, out), each, read}
 	}
 	read := quotation.New(io.MultiWriter(each...), checked)
-	return Outputs{read, each, read}
+	return &Outputs{read, each, read}
 }
 
 // outputs yields those that store what they get.
-func (o Outputs) outputs(yield func(*Output) bool) {
+func (o *Outputs) outputs(yield func(*Output) bool) {
 	_ = o.read.Flush() // a writer that fails now has failed before, or stores nothing
 	for _, out := range o.each {
 		if kept, ok := out.(*Output); ok && !yield(kept) {
@@ -37,14 +37,14 @@ func (o Outputs) outputs(yield func(*Output) bool) {
 }
 
 // Interrupt calls [Output.Interrupt].
-func (o Outputs) Interrupt() {
+func (o *Outputs) Interrupt() {
 	for kept := range o.outputs {
 		kept.Interrupt()
 	}
 }
 
 // End calls [Output.End].
-func (o Outputs) End(redact func(string) string) {
+func (o *Outputs) End(redact func(string) string) {
 	for kept := range o.outputs {
 		kept.End(redact)
 	}
