@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/secret"
 )
 
 // Options select an engine.
@@ -128,7 +129,7 @@ func (c *Client) Containers(ctx context.Context, root string) ([]Container, erro
 // summary reads an element of the list.
 func summary(item listed, root string) Container {
 	out := Container{
-		ID: item.ID, Image: cleantext.Line(item.Image), State: cleantext.Line(item.State), Name: item.ID[:min(12, len(item.ID))], Ours: belongs(item, root),
+		ID: item.ID, Image: cleantext.Line(item.Image), State: cleantext.Line(item.State), Name: short(item.ID), Ours: belongs(item, root),
 	}
 	if len(item.Names) > 0 {
 		out.Name = cleantext.Line(strings.TrimPrefix(item.Names[0], "/"))
@@ -193,7 +194,17 @@ func (c *Client) inspect(ctx context.Context, api *engine, out *Container) error
 	return nil
 }
 
-// Logs returns the last n lines of a container's output.
+// short returns the beginning of a container's ID, as engines show it.
+func short(id string) string {
+	const length = 12
+	if len(id) > length && strings.Trim(id, "0123456789abcdef") == "" {
+		return id[:length]
+	}
+	return cleantext.Cut(cleantext.Line(id), length)
+}
+
+// Logs returns the last n lines of a container's output. A mark of a cut is where the output begins or ends with a part
+// of one of the context's secrets: engines store long lines in parts, and the last one may not have ended.
 func (c *Client) Logs(ctx context.Context, id string, n int) (string, error) {
 	api, err := c.open()
 	if err != nil {
@@ -204,7 +215,19 @@ func (c *Client) Logs(ctx context.Context, id string, n int) (string, error) {
 		return "", c.explain(ctx, err)
 	}
 	lines := strings.Split(strings.TrimRight(cleantext.Block(text), "\n"), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n"), nil
+	return marked(secret.Of(ctx), strings.Join(lines[max(0, len(lines)-n):], "\n")), nil
+}
+
+// marked returns a text with a mark of a cut at an end where a part of a secret is.
+func marked(known *secret.Set, text string) string {
+	const mark = "…"
+	if last := text[strings.LastIndexByte(text, '\n')+1:]; known.Redact(last+mark) != known.Redact(last)+mark {
+		text += mark
+	}
+	if first, _, _ := strings.Cut(text, "\n"); known.Redact(mark+first) != mark+known.Redact(first) {
+		text = mark + text
+	}
+	return text
 }
 
 // open returns the client of the engine.
@@ -264,7 +287,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	if _, failed := errors.AsType[*net.OpError](err); failed || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("the container engine at %s does not respond", shown(host))
 	}
-	return fmt.Errorf("query the container engine at %s: %s", shown(host), cleantext.Cut(cleantext.Line(err.Error()), 200))
+	return fmt.Errorf("query the container engine at %s: %q", shown(host), cleantext.Cut(cleantext.Line(err.Error()), 200)) // its words
 }
 
 // shown returns a host without a password.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/copse-dev/copse/internal/docker"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/test/need"
 )
 
@@ -160,6 +162,49 @@ func TestManyContainers(t *testing.T) {
 	}
 }
 
+// Where a log begins or ends with a part of a secret, it has the mark of a cut, so the rest is recognized.
+func TestSecretAtTheEnds(t *testing.T) {
+	t.Parallel()
+	const token = "ghp_Zk9fjQ2mVx7LpT4wRb8sNc3hYd6gKa1eUo5J"
+	known := secret.New(nil)
+	known.Add(token)
+	for log, want := range map[string]string{
+		token[1:] + "\nend": "…[redacted]\nend", "begin " + token[:39]: "begin [redacted]…", token[20:] + " " + token[:20]: "…[redacted] [redacted]…",
+		"one\n" + token + "\n": "one\n[redacted]", "plain": "plain",
+	} {
+		host := fake(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/json") {
+				_, _ = io.WriteString(w, `{"Config":{"Tty":true}}`)
+				return
+			}
+			_, _ = io.WriteString(w, log)
+		}))
+		text, err := at(host).Logs(secret.With(t.Context(), known), "a", 4)
+		if got := known.Redact(text); err != nil || got != want {
+			t.Errorf("%q became %q, %v; want %q", log, got, err, want)
+		}
+	}
+}
+
+// A container without a name has the beginning of its ID, which is clean.
+func TestOddIDs(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("0123456789abcdef", 4)
+	for id, want := range map[string]string{long: long[:12], "\x1b[31mred": "red", "words of a stranger": "words of a…"} {
+		host := fake(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/containers/json") {
+				_, _ = fmt.Fprintf(w, `[{"Id":%s,"State":"exited"}]`, strings.ReplaceAll(strconv.Quote(id), `\x1b`, `\u001b`))
+				return
+			}
+			http.NotFound(w, r)
+		}))
+		list, err := at(host).Containers(t.Context(), "/x")
+		if err != nil || len(list) != 1 || list[0].Name != want {
+			t.Errorf("%q: %+v, %v; want %q", id, list, err, want)
+		}
+	}
+}
+
 // Logs come in frames, unless the container has a terminal.
 func TestLogs(t *testing.T) {
 	t.Parallel()
@@ -190,7 +235,7 @@ func TestLogs(t *testing.T) {
 			if got, err := at(host).Logs(t.Context(), "a b", 2); err != nil || got != tt.want {
 				t.Errorf("got %q, %v; want %q", got, err, tt.want)
 			}
-			if _, err := at(host).Logs(t.Context(), "c", 2); err == nil || !strings.HasSuffix(err.Error(), ": no such container") {
+			if _, err := at(host).Logs(t.Context(), "c", 2); err == nil || !strings.HasSuffix(err.Error(), `: "no such container"`) {
 				t.Errorf("a container that does not exist: %v", err)
 			}
 		})

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,10 +22,7 @@ type module struct {
 	Modules  map[string]module `json:"modules"`
 	Recipes  map[string]dumped `json:"recipes"`
 	Source   string            `json:"source"`
-	Settings struct {
-		dotenv.Settings
-		WorkingDirectory json.RawMessage `json:"working_directory"`
-	} `json:"settings"`
+	Settings dotenv.Settings   `json:"settings"`
 }
 
 // dumped is a recipe in just's output.
@@ -153,7 +149,7 @@ func (m module) contained(s *justsource.Sources, copies string) error {
 		}
 	}
 	for name, raw := range map[string]json.RawMessage{
-		"dotenv-filename": m.Settings.Filename, "dotenv-path": m.Settings.Path, "working-directory": m.Settings.WorkingDirectory,
+		"dotenv-filename": m.Settings.Filename, "dotenv-path": m.Settings.Path, "working-directory": m.Settings.Directory,
 	} {
 		if len(raw) == 0 || string(raw) == "null" {
 			continue
@@ -181,10 +177,6 @@ func (m module) searches(copies string) []dotenv.Search {
 		dir = path.Dir(file)
 	}
 	all := m.Settings.Searches(dir)
-	var working string
-	if json.Unmarshal(m.Settings.WorkingDirectory, &working) == nil && working != "" { // from which some versions begin
-		all = append(all, m.Settings.Searches(path.Join(dir, filepath.ToSlash(working)))...)
-	}
 	for _, sub := range m.Modules {
 		all = append(all, sub.searches(copies)...)
 	}

@@ -28,8 +28,13 @@ const (
 // addresses of proxies, in headers that go with requests, and in values whose name is that of a secret.
 func logins(c gitconfig.Config, add func(login, secret string)) {
 	found := make(map[[2]string]bool)
+	users := false // the setting is the user's
 	known := func(login, secret string) {
-		if secret == "" && !secrets.IsToken(login, secret) || len(secret) > maxLogin || strings.ContainsFunc(login+secret, blank) {
+		if users {
+			login, secret = strings.TrimSpace(login), strings.TrimSpace(secret)
+		}
+		unusual := func(r rune) bool { return blank(r) && (r != ' ' || !users) }
+		if secret == "" && !secrets.IsToken(login, secret) || len(secret) > maxLogin || strings.ContainsFunc(login+secret, unusual) {
 			return
 		}
 		if pair := [2]string{login, secret}; !found[pair] && len(found) < maxLogins {
@@ -46,12 +51,13 @@ func logins(c gitconfig.Config, add func(login, secret string)) {
 		}
 	}
 	for _, e := range c {
+		users = e.Users
 		setting.In(e.Key, e.Value, inURL, known)
 	}
 }
 
 // blank reports whether a character is one that no token has. A repository configures its logins, and
-// could otherwise remove whole sentences from the answers of copse.
+// could otherwise remove whole sentences from the answers of copse. A password of the user can have spaces.
 func blank(r rune) bool { return unicode.IsSpace(r) || cleantext.Invisible(r) }
 
 // parameters returns the configuration in $GIT_CONFIG_PARAMETERS, which git passes to the programs that it

@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -29,6 +30,7 @@ func TestLogins(t *testing.T) {
 		"[http]\nextraHeader = PRIVATE-TOKEN:" + token, "[http]\nextraHeader = Cookie: session=" + token + "; other=1",
 		"[git-town]\ngithub-token = " + token, "[git-town]\ngitlab-token = " + token, "[sendemail]\nsmtpPass = " + token,
 		"[core]\nsshCommand = sshpass -p " + token + " ssh", "[credential]\nhelper = \"!f() { echo password=" + token + "; }; f\"", "[alias]\nx = !curl --token " + token,
+		"[alias]\nx = \"!curl -H 'Authorization: Bearer " + token + "' h\"", "[alias]\nx = !curl -u ada:" + token + " h",
 		"[filter \"x\"]\nclean = x --api-key " + token, "[remote \"o\"]\nurl = ext::sshpass -p " + token + " ssh",
 		"[remote \"o\"]\nurl = https://h/r?key=" + token, "[remote \"o\"]\nurl = https://h/r?auth=" + token, "[remote \"o\"]\nurl = https://h/r?access_key=" + token,
 	} {
@@ -40,6 +42,29 @@ func TestLogins(t *testing.T) {
 		logins(config, known.AddLogin)
 		if got := known.Redact("x " + token); strings.Contains(got, token) {
 			t.Errorf("not known: %s", line)
+		}
+	}
+}
+
+// A password can have quotation marks, and one of the user's own configuration can have spaces.
+func TestOddPasswords(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		entry gitconfig.Entry
+		want  string
+	}{
+		{gitconfig.Entry{Key: "remote.o.url", Value: "https://me:Zk9f'mVx7LpT@h/o/r"}, "Zk9f'mVx7LpT"},
+		{gitconfig.Entry{Key: "remote.o.url", Value: `https://me:Zk9f"mVx7LpT@h/o/r`}, `Zk9f"mVx7LpT`},
+		{gitconfig.Entry{Key: "sendemail.smtppass", Value: "abcd efgh ijkl", Users: true}, "abcd efgh ijkl"},
+		{gitconfig.Entry{Key: "http.proxy", Value: "https://me:correct%20horse@h", Users: true}, "correct horse"},
+		{gitconfig.Entry{Key: "sendemail.smtppass", Value: "all words that copse says"}, ""}, // a repository's
+		{gitconfig.Entry{Key: "sendemail.smtppass", Value: "two\nlines", Users: true}, ""},
+	} {
+		known := secret.New(nil)
+		logins(gitconfig.Config{tt.entry}, known.AddLogin)
+		text := "x " + cmp.Or(tt.want, tt.entry.Value) + " y"
+		if got := known.Redact(text); (got != text) != (tt.want != "") {
+			t.Errorf("%+v: %q", tt.entry, got)
 		}
 	}
 }

@@ -18,6 +18,8 @@ type Entry struct {
 	Older string
 	// NoValue means that there was no equals sign, which git reads as true.
 	NoValue bool
+	// Users means that the setting is one of the user or the system, and not of a repository.
+	Users bool
 }
 
 // Config is all settings, in order.

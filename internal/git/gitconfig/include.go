@@ -16,6 +16,7 @@ const maxDepth = 10
 
 // entry adds e, and what it includes; from is the file e is written in.
 func (l *loader) entry(e Entry, from string) error {
+	e.Users = !l.foreign
 	l.cfg = append(l.cfg, e)
 	if err := l.include(e, from); err != nil || l.when != always || e.Older == "" {
 		return err

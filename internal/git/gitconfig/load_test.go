@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/git/gittest"
@@ -196,7 +197,7 @@ func TestLoadAgreesWithGit(t *testing.T) {
 			if tt.fails {
 				return
 			}
-			if diff := cmp.Diff(gitconfig.ParseList([]byte(list)), got); diff != "" {
+			if diff := cmp.Diff(gitconfig.ParseList([]byte(list)), got, cmpopts.IgnoreFields(gitconfig.Entry{}, "Users")); diff != "" {
 				t.Errorf("configuration (-git +got):\n%s", diff)
 			}
 		})
@@ -318,5 +319,27 @@ func TestTooMuch(t *testing.T) {
 	lookup := func(string) (string, bool) { return "", false }
 	if _, err := gitconfig.Own(gitconfig.Sources{Lookup: lookup, CommonDir: dir, GitDir: dir}); err == nil {
 		t.Error("a thousand million includes are accepted")
+	}
+}
+
+// The settings of a repository, and what they include, are not the user's.
+func TestUsers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	gittest.Write(t, filepath.Join(dir, "home", ".gitconfig"), "[a]\nglobal = 1\n[include]\npath = included\n")
+	gittest.Write(t, filepath.Join(dir, "home", "included"), "[a]\nglobalincluded = 1\n")
+	gittest.Write(t, filepath.Join(dir, "repo", "config"), "[a]\nlocal = 1\n[include]\npath = included\n")
+	gittest.Write(t, filepath.Join(dir, "repo", "included"), "[a]\nlocalincluded = 1\n")
+	config, err := gitconfig.Load(gitconfig.Sources{
+		Lookup: xec.Env{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=a.command", "GIT_CONFIG_VALUE_0=1"}.Lookup, Home: filepath.Join(dir, "home"),
+		CommonDir: filepath.Join(dir, "repo"), GitDir: filepath.Join(dir, "repo"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range config {
+		if name, ok := strings.CutPrefix(e.Key, "a."); ok && e.Users == strings.HasPrefix(name, "local") {
+			t.Errorf("%s: %v", e.Key, e.Users)
+		}
 	}
 }

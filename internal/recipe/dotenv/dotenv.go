@@ -21,16 +21,19 @@ import (
 // maxSize is the maximum size of a file with variables.
 const maxSize = 1 << 20
 
-// Settings are those of a module in just's output. Filename and Path are strings, or expressions, which are not found.
+// Settings are those of a module in just's output. Filename, Path, and Directory, in which recipes run, are strings, or
+// expressions, which are not found.
 type Settings struct {
-	Filename json.RawMessage `json:"dotenv_filename"`
-	Path     json.RawMessage `json:"dotenv_path"`
-	Load     bool            `json:"dotenv_load"`
-	Override bool            `json:"dotenv_override"`
-	Required bool            `json:"dotenv_required"`
+	Filename  json.RawMessage `json:"dotenv_filename"`
+	Path      json.RawMessage `json:"dotenv_path"`
+	Load      bool            `json:"dotenv_load"`
+	Override  bool            `json:"dotenv_override"`
+	Required  bool            `json:"dotenv_required"`
+	Directory json.RawMessage `json:"working_directory"`
 }
 
-// Searches returns the search of a module in a directory, if it has one.
+// Searches returns the searches of a module in a directory, if it has any. Some versions of just begin in the
+// directory in which recipes run.
 func (s Settings) Searches(dir string) []Search {
 	one := Search{Dir: dir, Paths: literal(s.Path), Names: literal(s.Filename)}
 	if len(one.Names) == 0 {
@@ -39,7 +42,12 @@ func (s Settings) Searches(dir string) []Search {
 		}
 		one.Names = []string{".env"}
 	}
-	return []Search{one}
+	all := []Search{one}
+	for _, in := range literal(s.Directory) {
+		one.Dir = path.Join(dir, filepath.ToSlash(in))
+		all = append(all, one)
+	}
+	return all
 }
 
 // literal returns a setting that is a string.

@@ -21,45 +21,84 @@ var (
 	// assigned matches a variable, an option, or a parameter that is a secret: "PASSWORD=x". Where it does not
 	// begin a word, its value ends like one.
 	assigned = lazyregexp.New(`(?i)(?:^-*[\w-]*` + names + `=(.+)|[\w-]*` + names + `=("[^"]*"|'[^']*'|[^\s"';&|()<>]+))`)
+	// credential matches a header that is a secret, and the beginning of a setting of git with any header.
+	credential = lazyregexp.New(`(?i)^(?:(-H|--header=)?[\w-]*(?:authorization|cookie|token|secret|key|password)[\w-]*\s*:|(http\.(?:.*\.)?extraheader=))`)
+	// account matches the option of curl with a login.
+	account = lazyregexp.New(`^(?:-u|-U|--user|--proxy-user)=?(.*)$`)
 	// placeholder matches what a command fills in: "%s" or "%TOKEN%".
 	placeholder = lazyregexp.New(`^%(?:[a-z]\b|\w+%)`)
 )
 
 // inCommand calls add with the passwords in a command of a shell: as a variable or a parameter ("PASSWORD=x"), as the
-// value of an option whose name is that of a secret ("--token x"), and as the one that sshpass types in ("sshpass -p
-// x"). What the command takes from elsewhere, as in "--token $TOKEN", is none, and neither is a program that asks.
+// value of an option whose name is that of a secret ("--token x"), as the one that sshpass types in ("sshpass -p
+// x"), in a header ("Authorization: Bearer x"), and as the login that curl gets ("curl -u ada:x"). What the command takes from elsewhere, as in "--token $TOKEN", is none, and neither is a program that asks.
 func inCommand(command string, inside int, add func(login, secret string)) {
 	if !strings.ContainsAny(command, " \t\n=") {
 		return // it has no password, and there can be thousands of settings
 	}
 	all := words(command)
+	curl := false
 	for i, w := range all {
+		if curl = w.text != "" && (curl || w.isProgram("curl")); curl {
+			inAccount(w, all[i+1:], add)
+		}
+		inCredential(w, add)
 		switch {
-		case strings.HasSuffix(strings.TrimSuffix(strings.ToLower(w.text), ".exe"), "sshpass"):
+		case w.isProgram("sshpass"):
 			typed(all[i+1:min(len(all), i+1+maxFlags)], add)
 		case i+1 < len(all) && strings.HasPrefix(w.text, "-") && option.Get().MatchString(w.text):
 			if value := all[i+1]; !strings.HasPrefix(value.text, "-") && !value.elsewhere(value.text) {
 				add("", value.text)
 			}
 		}
-		var found [][]string
-		if strings.Contains(w.text, "=") {
-			found = assigned.Get().FindAllStringSubmatch(w.text, -1)
-		}
-		for _, f := range found {
-			name, _, _ := strings.Cut(f[0], "=")
-			value := f[1] + f[2]
-			for _, end := range []string{"\n", `\n`, `\r`} {
-				value, _, _ = strings.Cut(value, end)
-			}
-			if value = strings.Trim(value, `"'`); !strings.HasSuffix(strings.ToLower(name), "askpass") && !w.elsewhere(value) {
-				add("", value)
-			}
-		}
-		whole := len(found) > 0 && found[0][1] != ""
+		whole := inAssigned(w, add)
 		if !whole && inside < maxInside && strings.ContainsAny(w.text, " \t\n") {
 			inCommand(w.text, inside+1, add)
 		}
+	}
+}
+
+// inAssigned calls add with the secrets in the assignments of a word, and reports whether the whole word is one.
+func inAssigned(w word, add func(login, secret string)) (whole bool) {
+	if !strings.Contains(w.text, "=") {
+		return false
+	}
+	for _, f := range assigned.Get().FindAllStringSubmatch(w.text, -1) {
+		whole = whole || f[1] != ""
+		name, _, _ := strings.Cut(f[0], "=")
+		value := f[1] + f[2]
+		for _, end := range []string{"\n", `\n`, `\r`} {
+			value, _, _ = strings.Cut(value, end)
+		}
+		if value = strings.Trim(value, `"'`); !strings.HasSuffix(strings.ToLower(name), "askpass") && !w.elsewhere(value) {
+			add("", value)
+		}
+	}
+	return whole
+}
+
+// inCredential calls add with the secrets in a header that is a word.
+func inCredential(w word, add func(login, secret string)) {
+	if !strings.Contains(w.text, ":") || w.elsewhere(w.text[strings.LastIndexAny(w.text, ": ")+1:]) {
+		return
+	}
+	if found := credential.Get().FindStringSubmatch(w.text); found != nil {
+		inHeader(w.text[len(found[1]+found[2]):], add)
+	}
+}
+
+// inAccount calls add with the login in an option of curl, or in the word after it.
+func inAccount(option word, rest []word, add func(login, secret string)) {
+	found := account.Get().FindStringSubmatch(option.text)
+	if found == nil {
+		return
+	}
+	w, login := option, found[1]
+	if login == "" && len(rest) > 0 {
+		w, login = rest[0], rest[0].text
+	}
+	if name, password, ok := strings.Cut(login, ":"); ok && !w.elsewhere(password) {
+		add(name, password)
 	}
 }
 
@@ -89,6 +128,11 @@ func typed(arguments []word, add func(login, secret string)) {
 type word struct {
 	text    string
 	literal bool // the shell replaces nothing in it
+}
+
+// isProgram reports whether the word is the path of a program.
+func (w word) isProgram(name string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(strings.ToLower(w.text), ".exe"), name)
 }
 
 // expands reports whether the shell replaces the beginning of a part of the word.

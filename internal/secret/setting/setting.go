@@ -35,27 +35,36 @@ func In(key, value string, inURL func(address string, add func(login, secret str
 }
 
 // urls returns the URLs in a text that can have a login or parameters. A URL can be part of a command, of a key, or
-// of another URL.
+// of another URL. A quotation mark can end it, and can be a character of a password.
 func urls(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
-		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t'\"", r) }) {
-			for first, at := true, strings.Index(word, "://"); at >= 0; first = false {
-				next := strings.Index(word[at+3:], "://")
-				if first && next >= 0 && !give(word, at, len(word), yield) {
-					return
-				}
-				end := len(word)
-				if next >= 0 {
-					next += at + 3
-					end = next
-				}
-				if !give(word, at, end, yield) {
-					return
-				}
-				at = next
+		if !strings.Contains(text, "://") {
+			return
+		}
+		_ = urlsBetween(text, " \t'\"", yield) && (!strings.ContainsAny(text, `'"`) || urlsBetween(text, " \t", yield))
+	}
+}
+
+// urlsBetween yields the URLs in the words between separators, and reports whether to continue.
+func urlsBetween(text, separators string, yield func(string) bool) bool {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
+		for first, at := true, strings.Index(word, "://"); at >= 0; first = false {
+			next := strings.Index(word[at+3:], "://")
+			if first && next >= 0 && !give(word, at, len(word), yield) {
+				return false
 			}
+			end := len(word)
+			if next >= 0 {
+				next += at + 3
+				end = next
+			}
+			if !give(word, at, end, yield) {
+				return false
+			}
+			at = next
 		}
 	}
+	return true
 }
 
 // give yields the URL of a word with "://" at a place, and reports whether to continue. Its scheme has letters only,

@@ -17,31 +17,45 @@ func in(key, value string) []string {
 			all = append(all, password)
 		}
 	})
-	return all
+	return slices.Compact(all)
 }
 
 // The password of a command is known as the shell passes it on, whatever command of git contains it.
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string][]string{
-		`sshpass -P assphrase -p s3cret ssh`:             {"s3cret"},
-		`sshpass -p a\ b"c d"'e f' ssh`:                  {"a bc de f"},
-		"sshpass -p \\\n s3cret ssh":                     {"s3cret"},
-		`"C:\\tools\\sshpass.exe" -v -ps3cret ssh`:       {"s3cret"},
-		`sshpass -v -f -p ssh`:                           nil,
-		`sshpass -p '$ecret' ssh`:                        {"$ecret"},
-		`sh -c "sshpass -p '\$ecret' ssh"`:               {"$ecret"},
-		`sh -c "sshpass -p \$T ssh"`:                     nil,
-		`PASSWORD='a b' "TOKEN=c d" x`:                   {"a b", "c d"},
-		`!printf 'username=ada\npassword=s3cret\n'`:      {"s3cret"},
-		`!printf 'password=%s\nquit=1\n' "$T"`:           nil,
-		`x --password %TOKEN%`:                           nil,
-		`x --password=%s3cret`:                           {"%s3cret"},
-		`x --password s3cret;y --token`:                  {"s3cret"},
-		`x --token "it's`:                                {"it's"},
-		`curl https://ada:s3cret@h/`:                     {"s3cret"},
-		`x 'y "--api-key" "s3cret"'`:                     {"s3cret"},
-		`x --token-file f --key k --api-key-file f -i k`: nil,
+		`sshpass -P assphrase -p s3cret ssh`:                                    {"s3cret"},
+		`sshpass -p a\ b"c d"'e f' ssh`:                                         {"a bc de f"},
+		"sshpass -p \\\n s3cret ssh":                                            {"s3cret"},
+		`"C:\\tools\\sshpass.exe" -v -ps3cret ssh`:                              {"s3cret"},
+		`sshpass -v -f -p ssh`:                                                  nil,
+		`sshpass -p '$ecret' ssh`:                                               {"$ecret"},
+		`sh -c "sshpass -p '\$ecret' ssh"`:                                      {"$ecret"},
+		`sh -c "sshpass -p \$T ssh"`:                                            nil,
+		`PASSWORD='a b' "TOKEN=c d" x`:                                          {"a b", "c d"},
+		`!printf 'username=ada\npassword=s3cret\n'`:                             {"s3cret"},
+		`!printf 'password=%s\nquit=1\n' "$T"`:                                  nil,
+		`x --password %TOKEN%`:                                                  nil,
+		`x --password=%s3cret`:                                                  {"%s3cret"},
+		`x --password s3cret;y --token`:                                         {"s3cret"},
+		`x --token "it's`:                                                       {"it's"},
+		`curl https://ada:s3cret@h/`:                                            {"s3cret"},
+		`curl "https://ada:s3cret@h/"`:                                          {"s3cret"},
+		`https://ada:s3'cret@h/`:                                                {"s3'cret"},
+		`https://ada:s3"cret@h/`:                                                {`s3"cret`},
+		`x 'y "--api-key" "s3cret"'`:                                            {"s3cret"},
+		`curl -H "Authorization: Bearer s3cret" h`:                              {"s3cret"},
+		`curl -H "Cookie: session=s3cret" h`:                                    {"session=s3cret", "s3cret"},
+		`curl --header='PRIVATE-TOKEN: s3cret' h`:                               {"s3cret"},
+		`curl -H "X-Api-Key:s3cret" -H "Accept: a/b" h`:                         {"s3cret"},
+		`curl -H "Authorization: Bearer $T" h`:                                  nil,
+		`git -c http.extraHeader="AUTHORIZATION: basic YWRhOnMzY3JldHh4" fetch`: {"YWRhOnMzY3JldHh4", "s3cretxx"},
+		`git -c http.https://h/.extraHeader='x: s3cret' fetch`:                  {"s3cret"},
+		`curl -su x -u ada:s3cret h`:                                            {"s3cret"},
+		`/bin/curl -uada:s3cret h; x -u a:b`:                                    {"s3cret"},
+		`curl --user "ada:$T" --proxy-user ada:s3cret h`:                        {"s3cret"},
+		`docker run -u 1000:1000 x`:                                             nil,
+		`x --token-file f --key k --api-key-file f -i k`:                        nil,
 	} {
 		for _, key := range []string{"GIT_ASKPASS", "core.sshcommand", "filter.x.clean", "diff.x.textconv"} {
 			if got := in(key, command); !slices.Equal(got, want) {

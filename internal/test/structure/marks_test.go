@@ -2,6 +2,8 @@ package structure
 
 import (
 	"encoding/json"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,9 +11,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/test/need"
+	"github.com/copse-dev/copse/internal/test/postgrestest"
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
@@ -146,6 +152,32 @@ func damages(p *place, text string) map[string]func(t *testing.T) {
 		"worktree of git":  config("core.worktree"),
 		"commondir":        write(".git/commondir", text+"\n"),
 		"borrowed objects": write(".git/objects/info/alternates", "/nowhere/"+text+"\n"),
+		"container engine": func(t *testing.T) {
+			t.Helper()
+			dir, err := os.MkdirTemp("", "sock") //nolint:usetesting // a socket's path must be short
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = os.RemoveAll(dir) })
+			l, err := new(net.ListenConfig).Listen(t.Context(), "unix", filepath.Join(dir, "d.sock"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			engine := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				http.Error(w, `{"message":`+marshal(text)+`}`, http.StatusInternalServerError)
+			})}
+			t.Cleanup(func() { _ = engine.Close() })
+			go func() { _ = engine.Serve(l) }()
+			p.environ = append(p.environ, "DOCKER_HOST=unix://"+l.Addr().String())
+		},
+		"database": func(t *testing.T) {
+			t.Helper()
+			p.environ = append(p.environ, "COPSE_ITEMS="+postgrestest.Fake(t, "sesame-1234", func(s *postgrestest.Session) {
+				for s.Ready() == nil {
+					s.Send(&pgproto3.ErrorResponse{Severity: "ERROR", Code: "28000", Message: text})
+				}
+			}))
+		},
 		"directory of git": func(t *testing.T) {
 			t.Helper()
 			if err := os.Rename(filepath.Join(p.dir, ".git"), filepath.Join(p.g.Home, "elsewhere")); err != nil {

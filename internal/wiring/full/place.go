@@ -60,6 +60,15 @@ func (p place) staying(sets []toolset.Toolset) []toolset.Toolset {
 				of := checked(p, func(ctx context.Context, _ struct{}) (string, error) { return read(ctx) })
 				set.Resources[j].Read = func(ctx context.Context) (string, error) { return of(ctx, struct{}{}) }
 			}
+			if watch := set.Resources[j].Watch; watch != nil {
+				set.Resources[j].Watch = func(ctx context.Context, changed func()) error {
+					return watch(ctx, func() {
+						if p.check() == nil { // or it would tell when another repository changes
+							changed()
+						}
+					})
+				}
+			}
 		}
 		for j := range set.Templates {
 			set.Templates[j].Read = checked(p, set.Templates[j].Read)

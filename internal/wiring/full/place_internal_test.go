@@ -67,3 +67,33 @@ func TestRootBecomesALinkDuringACall(t *testing.T) {
 		swap(aside, root)
 	}
 }
+
+// A subscription says nothing about the changes of a directory that took the place of the server's.
+func TestChangesElsewhere(t *testing.T) {
+	t.Parallel()
+	dir, outside := t.TempDir(), t.TempDir()
+	root := filepath.Join(dir, "root")
+	if err := os.Mkdir(root, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var change func()
+	resource := placeOf(session.Worktree{Root: root}).staying([]toolset.Toolset{{
+		Resources: []toolset.Resource{{Watch: func(_ context.Context, changed func()) error { change = changed; return nil }}},
+	}})[0].Resources[0]
+	changes := 0
+	if err := resource.Watch(t.Context(), func() { changes++ }); err != nil {
+		t.Fatal(err)
+	}
+	if change(); changes != 1 {
+		t.Error("no change is reported")
+	}
+	if err := os.Rename(root, root+"-aside"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, root); err != nil {
+		t.Skip(err)
+	}
+	if change(); changes != 1 {
+		t.Error("the change of another directory is reported")
+	}
+}

@@ -2,7 +2,7 @@
 //
 // [Passing] reports whether a request may succeed later; [Connecting] and [Lost] report the state of
 // the connection. [Explain] returns an error that states what was wrong and what to do. The server's
-// text is foreign: this package cleans it, cuts it, and puts it on one line.
+// text is foreign: this package cleans it, cuts it, puts it on one line, and quotes it.
 package sqlerror
 
 import (
@@ -20,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/changes"
 	"github.com/copse-dev/copse/internal/item/postgres/address"
@@ -47,20 +48,20 @@ func Explain(err error) error {
 		}
 	}
 	if next := untrusted(err); next != "" && Connecting(err) {
-		return &storage.StoreError{Problem: "copse cannot verify the database of work items: " + Clean(once(err.Error())), Next: next, Err: err}
+		return &storage.StoreError{Problem: "copse cannot verify the database of work items: " + said(once(err.Error())), Next: next, Err: err}
 	}
 	if Connecting(err) && !bounded.Exceeded(err) {
 		return &storage.StoreError{
-			Problem: "the database of work items cannot be reached: " + Clean(once(err.Error())),
+			Problem: "the database of work items cannot be reached: " + said(once(err.Error())),
 			Next:    "Check that it runs, and that COPSE_ITEMS or items.database in your settings has its address.", Err: err,
 		}
 	}
 	if Lost(err) && !bounded.Exceeded(err) {
-		return &storage.StoreError{Problem: "the connection to the database of work items was lost: " + Clean(err.Error()), Next: "Try again.", Err: err}
+		return &storage.StoreError{Problem: "the connection to the database of work items was lost: " + said(err.Error()), Next: "Try again.", Err: err}
 	}
-	problem := "the database of work items sent an unexpected response: " + Clean(err.Error())
+	problem := "the database of work items sent an unexpected response: " + said(err.Error())
 	if bounded.Exceeded(err) {
-		problem = "the database of work items sent more than this program reads: " + Clean(err.Error())
+		problem = "the database of work items sent more than this program reads: " + said(err.Error())
 	}
 	return &storage.StoreError{
 		Problem: problem,
@@ -126,6 +127,9 @@ func Clean(text string) string {
 	return cleantext.Cut(cleantext.Line(text), maxText)
 }
 
+// said returns what a server wrote in quotation marks.
+func said(text string) string { return strconv.Quote(Clean(text)) }
+
 // once returns the lines of a text without those that repeat the one before.
 func once(text string) string {
 	lines := strings.Split(text, "\n")
@@ -161,7 +165,7 @@ func problem(answer *pgconn.PgError) string {
 	default:
 		what = "the database refused the request"
 	}
-	return fmt.Sprintf("%s (%s, %s)", what, Clean(answer.Message), Clean(answer.Code))
+	return fmt.Sprintf("%s (%s, %s)", what, said(answer.Message), foreign.Mention(Clean(answer.Code)))
 }
 
 // The codes for transactions that others were in the way of.
