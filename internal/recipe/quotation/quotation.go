@@ -72,6 +72,14 @@ func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for rest := p; len(rest) > 0; {
+		if n := w.plain(rest); n > 0 {
+			w.midline = !ended(rest[:n])
+			if err := w.pass(rest[:n]); err != nil {
+				return 0, err
+			}
+			rest = rest[n:]
+			continue
+		}
 		part := rest
 		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
 			part = rest[:i+1]
@@ -82,6 +90,18 @@ func (w *Writer) Write(p []byte) (int, error) {
 		}
 	}
 	return len(p), nil
+}
+
+// plain returns the number of bytes at the beginning of p that pass: those before the next line that can be an error.
+func (w *Writer) plain(p []byte) int {
+	switch {
+	case w.state != passing, w.line.Len() > 0, !w.midline && p[0] == variables[0]:
+		return 0
+	}
+	if i := bytes.Index(p, []byte("\n"+variables[:1])); i >= 0 {
+		return i + 1
+	}
+	return len(p)
 }
 
 // Flush passes what is held, at the end of the output.
@@ -106,10 +126,6 @@ func (w *Writer) Flush() error {
 
 // add adds a part of a line, which has its end or is the last of a write.
 func (w *Writer) add(part []byte) error {
-	if w.midline && w.state == passing {
-		w.midline = !ended(part)
-		return w.pass(part)
-	}
 	w.line.Write(part)
 	line := w.line.String()
 	if !ended(part) && len(line) < maxLine && w.waits(line) {
