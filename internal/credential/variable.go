@@ -82,6 +82,19 @@ func reveals(key, value string) (found bool) {
 	return found
 }
 
+// tokenInPath reports whether a part of an address's path is as long as a token. A path of files is none.
+func tokenInPath(address string) bool {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		rest = address
+	}
+	if scheme == "unix" || scheme == "npipe" {
+		return false
+	}
+	_, path, _ := strings.Cut(rest, "/")
+	return slices.ContainsFunc(strings.Split(path, "/"), func(part string) bool { return secret.IsToken(part, "") })
+}
+
 // withoutLogin returns the value of a variable without the login of an address, and false if nothing is left of it.
 func withoutLogin(name, value string) (string, bool) {
 	const secrets = "@?#;=" // a query, a fragment, a parameter, or a login in an unknown place
@@ -90,7 +103,11 @@ func withoutLogin(name, value string) (string, bool) {
 		return "", false
 	case slices.Contains(Commands(), name):
 		return value, !reveals(name, value)
-	case !Address(name), !strings.ContainsAny(value, secrets):
+	case !Address(name):
+		return value, true
+	case tokenInPath(value):
+		return "", false
+	case !strings.ContainsAny(value, secrets):
 		return value, true
 	}
 	address := value

@@ -16,6 +16,7 @@ func TestPublic(t *testing.T) {
 		"HTTPS_PROXY=http://p:1/#token=t", "https_proxy=ada:t@p:1", "HTTP_PROXY=http://p:1", "ALL_PROXY=http://ada:t@p/?x", "all_proxy=http://ada:t@p/token=t",
 		"FTP_PROXY=ftp://ada:t@p", "ftp_proxy=ada:t@p:1", "npm_config_https_proxy=http://ada:t@p", "NO_PROXY=a;b=c", "RSYNC_PROXY=p:1",
 		"GITHUB_API_URL=https://h/api;token=t", "GITHUB_SERVER_URL=https://h/api", "DOCKER_HOST=tcp://h/token=t",
+		"SOCKS_PROXY=http://h/0123456789abcdefghij", "docker_host=unix:///run/0123456789abcdefghij/docker.sock", "RSYNC_PROXY=h/0123456789abcdefghij/x",
 		"SSHPASS=t", "SSH_ASKPASS=/bin/ask", "GIT_PROXY_COMMAND=proxy https://ada:t@h/",
 		"GIT_CONFIG_COUNT=7",
 		"GIT_CONFIG_KEY_0=http.https://h/.extraHeader", "GIT_CONFIG_VALUE_0=AUTHORIZATION: bearer t",
@@ -29,7 +30,7 @@ func TestPublic(t *testing.T) {
 	want := []string{
 		"PATH=/bin?a@b", "EMPTY=", "https_proxy=http://p:1", "HTTP_PROXY=http://p:1",
 		"FTP_PROXY=ftp://p", "ftp_proxy=http://p:1", "npm_config_https_proxy=http://p", "NO_PROXY=a;b=c", "RSYNC_PROXY=p:1",
-		"GITHUB_SERVER_URL=https://h/api", "SSH_ASKPASS=/bin/ask",
+		"GITHUB_SERVER_URL=https://h/api", "docker_host=unix:///run/0123456789abcdefghij/docker.sock", "SSH_ASKPASS=/bin/ask",
 		"GIT_CONFIG_COUNT=7",
 		"GIT_CONFIG_KEY_0=copse.withheld", "GIT_CONFIG_VALUE_0=",
 		"GIT_CONFIG_KEY_1=safe.directory", "GIT_CONFIG_VALUE_1=*",

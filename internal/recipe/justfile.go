@@ -425,7 +425,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	defer stop(nil)
 
 	var kept capture.Output
-	all := capture.To(&kept, out, content.sources, c.Terminal != nil)
+	all := capture.To(&kept, out, content.sources, len(content.variables) > 0, c.Terminal != nil)
 	run := Run{Task: called.Name, Args: c.Args, Started: time.Now().UTC()}
 	task := j.journal.tasks.Begin(running.Task{
 		Name: run.Task, Args: j.journal.clean(run.Args), Root: j.root, Started: run.Started,

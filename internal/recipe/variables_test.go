@@ -23,27 +23,36 @@ func TestVariables(t *testing.T) {
 		files   map[string]string
 		links   map[string]string
 		refused string // a part of the error, "" if the recipe runs
+		fails   bool   // just cannot read the file
 	}{
-		"none":                   {files: map[string]string{"justfile": load}},
-		"a file":                 {files: map[string]string{"justfile": load, ".env": "A=b\n", "../.env": "A=c\n"}},
-		"above":                  {files: map[string]string{"justfile": load, "../.env": secret}, refused: "outside the project: create"},
-		"far above":              {files: map[string]string{"justfile": load, "../../.env": secret}, refused: "outside the project: create"},
-		"a link":                 {files: map[string]string{"justfile": load, "../netrc": secret}, links: map[string]string{".env": "../netrc"}, refused: "points outside"},
-		"an absolute link":       {files: map[string]string{"justfile": load}, links: map[string]string{".env": "/etc/passwd"}, refused: "points outside"},
-		"a link inside":          {files: map[string]string{"justfile": load, "env": "A=b\n"}, links: map[string]string{".env": "env"}},
-		"a directory":            {files: map[string]string{"justfile": load, ".env/x": ""}},
-		"not loaded":             {files: map[string]string{"justfile": "", "../.env": secret}, links: map[string]string{".env": "../.env"}},
-		"required":               {files: map[string]string{"justfile": "set dotenv-required\n", "../.env": secret}, refused: "outside the project: create"},
-		"override":               {files: map[string]string{"justfile": "set dotenv-override\n", "../.env": secret}, refused: "outside the project: create"},
-		"another name":           {files: map[string]string{"justfile": "set dotenv-filename := 'my.env'\n", ".env": "A=b\n", "../my.env": secret}, refused: "outside the project: create"},
-		"a path":                 {files: map[string]string{"justfile": "set dotenv-path := 'x/my.env'\n", "x/my.env": "A=b\n", "../.env": secret}},
-		"a path that is a link":  {files: map[string]string{"justfile": "set dotenv-path := 'x/my.env'\n", "x/y": "", "../../netrc": secret}, links: map[string]string{"x/my.env": "../../../netrc"}, refused: "points outside"},
-		"a missing path":         {files: map[string]string{"justfile": "set dotenv-path := 'x/my.env'\n", "../.env": secret}, refused: "outside the project: create"},
-		"a large one":            {files: map[string]string{"justfile": load, ".env": strings.Repeat("#\n", 600_000)}, refused: "has more than"},
-		"of a module":            {files: map[string]string{"justfile": "mod sub\n", "sub/mod.just": load + "x:\n", "../netrc": secret}, links: map[string]string{"sub/.env": "../../netrc"}, refused: "points outside"},
-		"above a module":         {files: map[string]string{"justfile": "mod sub\n", "sub/mod.just": load + "x:\n", ".env": "A=b\n", "../.env": secret}},
-		"far above a module":     {files: map[string]string{"justfile": "mod sub\n", "sub/mod.just": load + "x:\n", "../.env": secret}, refused: "outside the project: create"},
-		"of another working dir": {files: map[string]string{"justfile": load + "set working-directory := 'w'\n", "w/x": "", ".env": "A=b\n", "../netrc": secret}, links: map[string]string{"w/.env": "../../netrc"}, refused: "points outside"},
+		"none":                         {files: map[string]string{"justfile": load}},
+		"a file":                       {files: map[string]string{"justfile": load, ".env": "A=b\n", "../.env": "A=c\n"}},
+		"above":                        {files: map[string]string{"justfile": load, "../.env": secret}, refused: "outside the project: create"},
+		"far above":                    {files: map[string]string{"justfile": load, "../../.env": secret}, refused: "outside the project: create"},
+		"a link":                       {files: map[string]string{"justfile": load, "../netrc": secret}, links: map[string]string{".env": "../netrc"}, refused: "points outside"},
+		"an absolute link":             {files: map[string]string{"justfile": load}, links: map[string]string{".env": "/etc/passwd"}, refused: "points outside"},
+		"a link inside":                {files: map[string]string{"justfile": load, "env": "A=b\n"}, links: map[string]string{".env": "env"}},
+		"a directory":                  {files: map[string]string{"justfile": load, ".env/x": ""}},
+		"not loaded":                   {files: map[string]string{"justfile": "", "../.env": secret}, links: map[string]string{".env": "../.env"}},
+		"required":                     {files: map[string]string{"justfile": "set dotenv-required\n", "../.env": secret}, refused: "outside the project: create"},
+		"override":                     {files: map[string]string{"justfile": "set dotenv-override\n", "../.env": secret}, refused: "outside the project: create"},
+		"another name":                 {files: map[string]string{"justfile": "set dotenv-filename := 'my.env'\n", ".env": "A=b\n", "../my.env": secret}, refused: "outside the project: create"},
+		"a path":                       {files: map[string]string{"justfile": "set dotenv-path := 'x/my.env'\n", "x/my.env": "A=b\n", "../.env": secret}},
+		"a path that is a link":        {files: map[string]string{"justfile": "set dotenv-path := 'x/my.env'\n", "x/y": "", "../../netrc": secret}, links: map[string]string{"x/my.env": "../../../netrc"}, refused: "points outside"},
+		"a missing path":               {files: map[string]string{"justfile": "set dotenv-path := 'x/my.env'\n", "../.env": secret}, refused: "outside the project: create"},
+		"a large one":                  {files: map[string]string{"justfile": load, ".env": strings.Repeat("#\n", 600_000)}, refused: "has more than"},
+		"of a module":                  {files: map[string]string{"justfile": "mod sub\n", "sub/mod.just": load + "x:\n", "../netrc": secret}, links: map[string]string{"sub/.env": "../../netrc"}, refused: "points outside"},
+		"above a module":               {files: map[string]string{"justfile": "mod sub\n", "sub/mod.just": load + "x:\n", ".env": "A=b\n", "../.env": secret}},
+		"far above a module":           {files: map[string]string{"justfile": "mod sub\n", "sub/mod.just": load + "x:\n", "../.env": secret}, refused: "outside the project: create"},
+		"a link before two dots":       {files: map[string]string{"justfile": "set dotenv-filename := 'link/../netrc'\n", "../netrc": secret, "../outside/x": ""}, links: map[string]string{"link": "../outside"}, refused: "points outside"},
+		"a path with a link and dots":  {files: map[string]string{"justfile": "set dotenv-path := 'link/../netrc'\n", "../netrc": secret, "../outside/x": ""}, links: map[string]string{"link": "../outside"}, refused: "points outside"},
+		"a path with dots":             {files: map[string]string{"justfile": "set dotenv-path := 'nosuch/../justfile'\n", "../netrc": secret}, links: map[string]string{".env": "../netrc"}, refused: "\"..\""},
+		"an empty path":                {files: map[string]string{"justfile": "set dotenv-path := ''\n", "../netrc": secret}, links: map[string]string{".env": "../netrc"}, refused: "points outside"},
+		"an empty name":                {files: map[string]string{"justfile": "set dotenv-filename := ''\n", "../netrc": secret}},
+		"a working directory and dots": {files: map[string]string{"justfile": "set working-directory := 'link/..'\n", "../outside/x": ""}, links: map[string]string{"link": "../outside"}, refused: "points outside"},
+		"a line break":                 {files: map[string]string{"justfile": "set dotenv-filename := \"a\\nb\"\n", "a\nb": "A=b\nKEY='s3cret\n"}, fails: true},
+		"an error behind other words":  {files: map[string]string{"justfile": "set dotenv-command := 'printf z >&2'\nmod sub\n", "sub/mod.just": load + "x:\n", "sub/.env": "A=b\nKEY='s3cret\n"}, fails: true},
+		"of another working dir":       {files: map[string]string{"justfile": load + "set working-directory := 'w'\n", "w/x": "", ".env": "A=b\n", "../netrc": secret}, links: map[string]string{"w/.env": "../../netrc"}, refused: "points outside"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -61,6 +70,10 @@ func TestVariables(t *testing.T) {
 			switch {
 			case strings.Contains(text+fmt.Sprint(err), "s3cret"):
 				t.Errorf("the secret is shown: %s %v", text, err)
+			case c.fails:
+				if !strings.Contains(text, "copse omits") {
+					t.Errorf("it did not fail: %q, %v", text, err)
+				}
 			case c.refused == "" && (err != nil || text != "hi\n"):
 				t.Errorf("it did not run: %q, %v", text, err)
 			case c.refused != "" && (!known || !strings.Contains(err.Error(), c.refused)):
@@ -103,7 +116,7 @@ func TestVariablesOfMain(t *testing.T) {
 func TestVariablesWithMistake(t *testing.T) {
 	t.Parallel()
 	j, _ := project(t, map[string]string{"justfile": "set dotenv-load\nx := `echo first >&2`\nhello:\n  @echo {{x}}\n", ".env": "A=b\nKEY='s3cret\nmore s3cret\n"})
-	if got := run(t, j, recipe.Call{Name: "hello"}); !strings.Contains(got, "failed to load environment file from `") || strings.Contains(got, "s3cret") {
+	if got := run(t, j, recipe.Call{Name: "hello"}); !strings.Contains(got, "failed to load environment file. copse omits") || strings.Contains(got, "s3cret") {
 		t.Error(got)
 	}
 }

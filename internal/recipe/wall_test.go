@@ -255,7 +255,7 @@ func TestRacingRuns(t *testing.T) {
 		if strings.Contains(got, "s3cret") {
 			t.Fatal(got)
 		}
-		if strings.Contains(got, "has not checked it") {
+		if strings.Contains(got, "has not checked that line") {
 			refused++
 		}
 		if err := os.Remove(swap); err != nil {

@@ -28,7 +28,8 @@ const (
 // addresses of proxies, in headers that go with requests, and in values whose name is that of a secret.
 func logins(c gitconfig.Config, add func(login, secret string)) {
 	found := make(map[[2]string]bool)
-	users := false // the setting is the user's
+	counted := map[bool]int{} // those of the user count apart: a repository must not displace them
+	users := false            // the setting is the user's
 	known := func(login, secret string) {
 		if users {
 			login, secret = strings.TrimSpace(login), strings.TrimSpace(secret)
@@ -37,8 +38,9 @@ func logins(c gitconfig.Config, add func(login, secret string)) {
 		if secret == "" && !secrets.IsToken(login, secret) || len(secret) > maxLogin || strings.ContainsFunc(login+secret, unusual) {
 			return
 		}
-		if pair := [2]string{login, secret}; !found[pair] && len(found) < maxLogins {
+		if pair := [2]string{login, secret}; !found[pair] && counted[users] < maxLogins {
 			found[pair] = true
+			counted[users]++
 			add(login, secret)
 		}
 	}

@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -66,6 +67,21 @@ func TestOddPasswords(t *testing.T) {
 		if got := known.Redact(text); (got != text) != (tt.want != "") {
 			t.Errorf("%+v: %q", tt.entry, got)
 		}
+	}
+}
+
+// A repository with many logins does not displace those of the user.
+func TestUsersLogins(t *testing.T) {
+	t.Parallel()
+	const token = "ghp_0123456789abcdefABCDEF"
+	var config gitconfig.Config
+	for i := range 100 {
+		config = append(config, gitconfig.Entry{Key: "x.token", Value: fmt.Sprintf("repository-%08d", i)})
+	}
+	known := secret.New(nil)
+	logins(append(config, gitconfig.Entry{Key: "http.extraheader", Value: "Authorization: Bearer " + token, Users: true}), known.AddLogin)
+	if got := known.Redact("x " + token); strings.Contains(got, token) {
+		t.Error("the user's login is not known")
 	}
 }
 

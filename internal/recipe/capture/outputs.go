@@ -14,15 +14,16 @@ type Outputs struct {
 	read *quotation.Writer // removes what an assistant must not read
 }
 
-// To returns the outputs of a run, which omit what just quotes of files that were not checked. The second one of a
+// To returns the outputs of a run, which omit what just quotes of files that were not checked, and of files with variables if it
+// reads such. The second one of a
 // person's terminal shows everything, and at once.
-func To(kept *Output, out io.Writer, checked quotation.Checked, terminal bool) *Outputs {
+func To(kept *Output, out io.Writer, checked quotation.Checked, variables, terminal bool) *Outputs {
 	each := []io.Writer{kept, out}
 	if terminal {
-		read := quotation.New(kept, checked)
+		read := quotation.New(kept, checked, variables)
 		return &Outputs{io.MultiWriter(read, out), each, read}
 	}
-	read := quotation.New(io.MultiWriter(each...), checked)
+	read := quotation.New(io.MultiWriter(each...), checked, variables)
 	return &Outputs{read, each, read}
 }
 

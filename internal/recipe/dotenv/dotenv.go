@@ -12,6 +12,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/regular"
@@ -44,19 +46,22 @@ func (s Settings) Searches(dir string) []Search {
 	}
 	all := []Search{one}
 	for _, in := range literal(s.Directory) {
+		if in == "" {
+			continue
+		}
 		one.Dir = path.Join(dir, filepath.ToSlash(in))
 		all = append(all, one)
 	}
 	return all
 }
 
-// literal returns a setting that is a string.
+// literal returns a setting that is a string, and nothing for one that is not set.
 func literal(raw json.RawMessage) []string {
-	var text string
-	if json.Unmarshal(raw, &text) != nil || text == "" {
+	var text *string
+	if json.Unmarshal(raw, &text) != nil || text == nil {
 		return nil
 	}
-	return []string{text}
+	return []string{*text}
 }
 
 // Search is where just searches for the variables of a module.
@@ -81,6 +86,11 @@ func (e *Error) Error() string {
 // Check refuses what just would find outside the root, and what is not a file of at most 1 MiB. A root inside the main
 // worktree may use the file of that; "" is none. The error is an [*Error], unless a directory cannot be read.
 func (s Search) Check(root, main string) error {
+	for _, file := range slices.Concat(s.Paths, s.Names) {
+		if slices.Contains(strings.Split(filepath.ToSlash(file), "/"), "..") {
+			return &Error{file, "has \"..\" in its path, where a link can lead elsewhere; write a path without it"}
+		}
+	}
 	walls := []string{root}
 	if main != "" && below(root, main) {
 		walls = append(walls, main)

@@ -232,6 +232,12 @@ func (s *Sources) Inside(file, named string) error {
 	if err != nil {
 		return err
 	}
+	if slashed := filepath.ToSlash(named); slices.Contains(strings.Split(slashed, "/"), "..") {
+		if filepath.IsAbs(named) || strings.HasPrefix(named, "~") {
+			return rooted.ErrOutside
+		}
+		name = path.Dir(file) + "/" + slashed // the system follows a link before "..", and this name does not
+	}
 	if _, err := s.root.Stat(name); errors.Is(err, rooted.ErrOutside) {
 		return err
 	}

@@ -1,11 +1,11 @@
 // Package quotation removes from the output of a task what just quotes of files that copse has not checked.
 //
 // copse checks the files of a justfile before just reads them again to run a recipe. A link that takes the place of
-// one in between leads just outside the project, and its error quotes a line from there. just also quotes a line of a
-// file with variables that it cannot read, which often has a secret.
+// one in between leads just outside the project, and its error quotes a line from there. just also quotes what it cannot
+// read of a file with variables, which often has a secret.
 //
-// Use a [Writer], and flush it at the end of the output. It passes everything else unchanged and at once, except the
-// beginning of a line that could be such an error.
+// Use a [Writer], and flush it at the end of the output. It passes everything else unchanged and at once, except what
+// could be the beginning of such an error.
 package quotation
 
 import (
@@ -28,11 +28,10 @@ type Checked interface {
 const (
 	// general is the beginning of each error of just.
 	general = "error: "
-	// variables is the beginning of the error about a file with variables, which can come after the output of a command.
-	variables = "error: failed to load environment file from `"
-	// parsing is before the line that such an error quotes, and parsed is after it. The line can have several lines.
-	parsing = ": Error parsing line: '"
-	parsed  = "', error at line index: "
+	// failure is the beginning of the error about a recipe that has run.
+	failure = "error: recipe `"
+	// variables is in the error about a file with variables. Its first letter depends on the release.
+	variables = "ailed to load environment file"
 
 	// maxMessage is the number of lines in a message of just about a justfile, before the position.
 	maxMessage = 5
@@ -46,39 +45,41 @@ type state int
 const (
 	opening  state = iota // at its beginning, where an error about a justfile is
 	position              // behind a position, before the quoted line
-	skipping              // in the rest of an error whose line is omitted
+	omitting              // behind an omitted error, until that of the recipe that has caused it
 	passing               // everywhere else
-	omitting              // in the line of a file with variables
+	ended                 // behind the error about a file with variables, which is the last
 )
 
 // Writer removes quotations from an output. It is safe for concurrent use.
 type Writer struct {
-	out     io.Writer
-	checked Checked
+	out       io.Writer
+	checked   Checked
+	variables bool
 
 	mu           sync.Mutex
 	state        state
-	midline      bool         // the beginning of the line has passed
-	held         []string     // the lines of an error
-	line         bytes.Buffer // the held beginning of a line
+	held         []string // the lines of an error
+	line         []byte   // the held beginning of a line
+	midline      bool     // the beginning of an omitted line has been omitted
+	tail         []byte   // what may be the beginning of the error about variables
 	file, number string
 }
 
-// New returns a writer to out.
-func New(out io.Writer, checked Checked) *Writer { return &Writer{out: out, checked: checked} }
+// New returns a writer to out. withVariables means that just reads files with variables.
+func New(out io.Writer, checked Checked, withVariables bool) *Writer {
+	return &Writer{out: out, checked: checked, variables: withVariables}
+}
 
 // Write passes p without the quotations, or holds its end. The error is that of the output.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for rest := p; len(rest) > 0; {
-		if n := w.plain(rest); n > 0 {
-			w.midline = !ended(rest[:n])
-			if err := w.pass(rest[:n]); err != nil {
+		if w.state >= passing {
+			if err := w.pass(rest); err != nil {
 				return 0, err
 			}
-			rest = rest[n:]
-			continue
+			break
 		}
 		part := rest
 		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
@@ -92,51 +93,55 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// plain returns the number of bytes at the beginning of p that pass: those before the next line that can be an error.
-func (w *Writer) plain(p []byte) int {
-	switch {
-	case w.state != passing, w.line.Len() > 0, !w.midline && p[0] == variables[0]:
-		return 0
-	}
-	if i := bytes.Index(p, []byte("\n"+variables[:1])); i >= 0 {
-		return i + 1
-	}
-	return len(p)
-}
-
 // Flush passes what is held, at the end of the output.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	line := w.line.String()
-	w.line.Reset()
-	switch w.state {
-	case position:
-		return w.omit()
-	case skipping, omitting:
-		return nil
-	case opening, passing:
+	var err error
+	switch {
+	case w.state == position:
+		err = w.omit()
+	case w.state == opening && len(w.held)+len(w.line) > 0:
+		err = w.replay(string(w.line))
 	}
-	if line == "" && len(w.held) == 0 {
-		return nil
+	w.line = nil
+	if w.state == passing && err == nil && len(w.tail) > 0 {
+		_, err = w.out.Write(w.tail)
 	}
-	w.midline = line != ""
-	return w.replay(line)
+	w.tail = nil
+	return err
 }
 
 // add adds a part of a line, which has its end or is the last of a write.
 func (w *Writer) add(part []byte) error {
-	w.line.Write(part)
-	line := w.line.String()
-	if !ended(part) && len(line) < maxLine && w.waits(line) {
+	whole := part[len(part)-1] == '\n'
+	if w.midline {
+		w.midline = !whole
 		return nil
 	}
-	w.line.Reset()
-	w.midline = !ended(part)
-	return w.handle(line)
+	w.line = append(w.line, part...)
+	line := string(w.line)
+	if !whole && len(line) < maxLine && w.waits(line) {
+		return nil
+	}
+	w.line = nil
+	switch w.state {
+	case opening:
+		return w.open(line)
+	case position:
+		if err := w.quoted(line); err != nil {
+			return err
+		}
+	case omitting:
+		if strings.HasPrefix(line, failure) {
+			w.state = passing
+			return w.pass([]byte(line))
+		}
+	case passing, ended:
+	}
+	w.midline = w.state == omitting && !whole
+	return nil
 }
-
-func ended(part []byte) bool { return part[len(part)-1] == '\n' }
 
 // waits reports whether a line without an end may be a part of an error.
 func (w *Writer) waits(line string) bool {
@@ -144,47 +149,16 @@ func (w *Writer) waits(line string) bool {
 	switch w.state {
 	case opening:
 		return len(w.held) > 0 || begins(general)
-	case passing:
-		return begins(variables)
+	case omitting:
+		return strings.HasPrefix(failure, line)
 	default:
 		return true
 	}
 }
 
-// handle passes, holds, or omits a line.
-func (w *Writer) handle(line string) error {
-	switch w.state {
-	case opening:
-		return w.open(line)
-	case position:
-		return w.quoted(line)
-	case skipping:
-		if _, _, ok := justsource.Quoted(line); ok {
-			return nil
-		}
-		w.state = passing
-	case omitting:
-		if i := strings.Index(line, parsed); i >= 0 {
-			w.state = passing
-		}
-		return nil
-	case passing:
-	}
-	if strings.HasPrefix(line, variables) {
-		if before, quoted, ok := strings.Cut(line, parsing); ok {
-			if w.state = omitting; strings.Contains(quoted, parsed) {
-				w.state = passing
-			}
-			line = before + ": it has a line that just cannot read\n"
-			w.midline = false
-		}
-	}
-	return w.pass([]byte(line))
-}
-
 // open examines a line at the beginning of the output.
 func (w *Writer) open(line string) error {
-	if len(w.held) == 0 && (!strings.HasPrefix(line, general) || strings.HasPrefix(line, variables)) || len(w.held) == maxMessage {
+	if len(w.held) == 0 && !strings.HasPrefix(line, general) || len(w.held) == maxMessage {
 		return w.replay(line)
 	}
 	text := strings.TrimRight(line, "\r\n")
@@ -200,16 +174,11 @@ func (w *Writer) open(line string) error {
 	return nil
 }
 
-// replay handles the held lines and another one of an output that is not an error about a justfile.
+// replay passes the held lines and another one of an output that is not an error about a justfile.
 func (w *Writer) replay(line string) error {
-	held := w.held
+	text := strings.Join(w.held, "") + line
 	w.held, w.state = nil, passing
-	for _, line := range append(held, line) {
-		if err := w.handle(line); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.pass([]byte(text))
 }
 
 // quoted examines a line behind a position.
@@ -220,14 +189,9 @@ func (w *Writer) quoted(line string) error {
 		return nil
 	}
 	if w.number = cmp.Or(w.number, number); ok && number == w.number && w.checked.Has(w.file, number, text) {
-		known := strings.Join(w.held, "") + line
-		w.held, w.state = nil, passing
-		return w.pass([]byte(known))
+		return w.replay(line)
 	}
-	if err := w.omit(); err != nil {
-		return err
-	}
-	return w.handle(line)
+	return w.omit()
 }
 
 // omit writes another error in place of the held one, which is about a text that copse has not checked.
@@ -236,15 +200,43 @@ func (w *Writer) omit() error {
 	if w.file != "" {
 		where = "line " + w.number + " of " + foreign.Mention(cleantext.Cut(cleantext.Line(w.file), 200))
 	}
-	w.held, w.state = nil, skipping
-	return w.pass([]byte("error: just cannot use " + where +
-		", which copse omits because it has not checked it. The file has just changed, or a recipe has started just for it\n"))
+	w.held, w.state = nil, omitting
+	_, err := io.WriteString(w.out, "error: just cannot use "+where+
+		". copse omits the message, because it has not checked that line: the file has just changed, or a recipe has started just for it\n")
+	return err
 }
 
+// pass passes a text up to an error about a file with variables, and holds an end that can begin one.
 func (w *Writer) pass(text []byte) error {
+	if w.state == ended {
+		return nil
+	}
+	if w.variables {
+		if len(w.tail) > 0 {
+			text = append(w.tail, text...)
+			w.tail = nil
+		}
+		if i := bytes.Index(text, []byte(variables)); i >= 0 {
+			w.state = ended
+			text = append(bytes.Clone(text[:i+len(variables)]), ". copse omits the rest of the message, which can have a line of that file\n"...)
+		} else {
+			n := len(text) - beginning(text)
+			text, w.tail = text[:n], bytes.Clone(text[n:])
+		}
+	}
 	if len(text) == 0 {
 		return nil
 	}
 	_, err := w.out.Write(text)
 	return err
+}
+
+// beginning returns the length of the longest end of a text with which the error about variables begins.
+func beginning(text []byte) int {
+	for n := min(len(variables)-1, len(text)); n > 0; n-- {
+		if strings.HasPrefix(variables, string(text[len(text)-n:])) {
+			return n
+		}
+	}
+	return 0
 }
