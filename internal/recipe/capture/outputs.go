@@ -14,9 +14,8 @@ type Outputs struct {
 	read *quotation.Writer // removes what an assistant must not read
 }
 
-// To returns the outputs of a run, which omit what just quotes of files that were not checked, and of files with variables if it
-// reads such. The second one of a
-// person's terminal shows everything, and at once.
+// To returns the outputs of a run, which omit what just quotes of files that were not checked, and of files with
+// variables if it reads any. At a person's terminal, the second one shows everything, and at once.
 func To(kept *Output, out io.Writer, checked quotation.Checked, variables, terminal bool) *Outputs {
 	each := []io.Writer{kept, out}
 	if terminal {
