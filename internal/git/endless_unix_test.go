@@ -271,11 +271,18 @@ func TestObstacleInAlternates(t *testing.T) {
 	if err := syscall.Mkfifo(name+".idx", 0o600); err != nil {
 		t.Skip(err)
 	}
-	gittest.Write(t, join(dir, ".git", "objects", "info", "alternates"), "../../alt\n")
-	_, err := discover(t, g, dir).Tips(t.Context())
-	broken, ok := errors.AsType[*git.BrokenError](err)
-	if !ok || filepath.Base(broken.Path) != filepath.Base(name+".idx") {
-		t.Errorf("error is %v, want a *BrokenError about the pipe", err)
+	gittest.Write(t, join(dir, "below", "alt"), "")
+	if err := os.Symlink(join(dir, "alt", "pack"), join(dir, "below", "link")); err != nil {
+		t.Fatal(err)
+	}
+	// Git follows the link before the dots, and so reaches the directory with the pipe.
+	for _, path := range []string{"../../alt", "../../below/link/../../alt", join(dir, "below") + "/link/../../alt"} {
+		gittest.Write(t, join(dir, ".git", "objects", "info", "alternates"), path+"\n")
+		_, err := discover(t, g, dir).Tips(t.Context())
+		broken, ok := errors.AsType[*git.BrokenError](err)
+		if !ok || filepath.Base(broken.Path) != filepath.Base(name+".idx") {
+			t.Errorf("%s: error is %v, want a *BrokenError about the pipe", path, err)
+		}
 	}
 }
 

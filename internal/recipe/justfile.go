@@ -3,6 +3,7 @@ package recipe
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -231,7 +232,7 @@ func (j *Justfile) understand(ctx context.Context, path string) *reading {
 	defer root.Close()
 	home := cmp.Or(j.env.Get("HOME"), j.env.Get("USERPROFILE"))
 	if r.sources, r.err = justsource.Read(root, j.root, home, filepath.Base(path)); r.err == nil {
-		r.recipes, r.variables, r.err = j.dump(ctx, r.sources, filepath.Base(path))
+		r.recipes, r.variables, r.err = j.dump(ctx, r.sources, filepath.Base(path), j.names())
 	}
 	return r
 }
@@ -246,9 +247,9 @@ const (
 	dumpProcessor = time.Second
 )
 
-// dump lets just read copies of the sources. A concurrent change of the justfile, or an import that
+// dump lets just read copies of the sources in an environment. A concurrent change of the justfile, or an import that
 // only just recognizes, therefore leads it nowhere else.
-func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string) ([]Recipe, []dotenv.Search, error) {
+func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string, env xec.Env) ([]Recipe, []dotenv.Search, error) {
 	just, err := j.program(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -263,7 +264,7 @@ func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string)
 		return nil, nil, err
 	}
 	res, err := xec.Run(ctx, xec.Command{
-		Name: just, Env: j.names(), Timeout: dumpTimeout, MaxOutput: 32 << 20, MaxMemory: dumpMemory, MaxProcessor: dumpProcessor,
+		Name: just, Env: env, Timeout: dumpTimeout, MaxOutput: 32 << 20, MaxMemory: dumpMemory, MaxProcessor: dumpProcessor,
 		Args: []string{"--justfile", filepath.Join(dir, name), "--working-directory", dir, "--color", "never", "--dump", "--dump-format", "json"},
 	})
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
@@ -288,6 +289,16 @@ func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string)
 		environment[i], _, _ = strings.Cut(variable, "=")
 	}
 	return parseDump(res.Stdout, s, dir, environment)
+}
+
+// program returns the path of just. One in the project does not count, although its recipes find the
+// project's programs. The error is a [NotInstalledError], or says why just does not start.
+func (j *Justfile) program(ctx context.Context) (string, error) {
+	path, err := j.names().LookPath("just")
+	if err != nil {
+		return "", j.explain(err)
+	}
+	return j.launched.Find(ctx, path, j.names()), nil
 }
 
 // explain explains why just did not start.
@@ -390,6 +401,14 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	if err != nil {
 		return Run{}, err
 	}
+	env, err := j.environment(c)
+	if err != nil {
+		return Run{}, err
+	}
+	if content.err == nil && content.sources.Expand() { // it can be another justfile in that environment
+		content = &reading{path: content.path, sources: content.sources}
+		content.recipes, content.variables, content.err = j.dump(ctx, content.sources, filepath.Base(content.path), env.With(xec.Marker+"="+rand.Text()))
+	}
 	called, err := content.accept(c)
 	if err != nil {
 		return Run{}, err
@@ -398,10 +417,6 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 		if err := search.Check(j.root, j.o.Main); err != nil {
 			return Run{}, &justsource.FileError{Problem: err.Error()}
 		}
-	}
-	env, err := j.environment(c)
-	if err != nil {
-		return Run{}, err
 	}
 	program, err := j.program(ctx)
 	if err != nil {

@@ -3,6 +3,7 @@ package recipe_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,6 +51,8 @@ func TestVariables(t *testing.T) {
 		"an empty path":                {files: map[string]string{"justfile": "set dotenv-path := ''\n", "../netrc": secret}, links: map[string]string{".env": "../netrc"}, refused: "points outside"},
 		"an empty name":                {files: map[string]string{"justfile": "set dotenv-filename := ''\n", "../netrc": secret}},
 		"a working directory and dots": {files: map[string]string{"justfile": "set working-directory := 'link/..'\n", "../outside/x": ""}, links: map[string]string{"link": "../outside"}, refused: "points outside"},
+		"an inserted variable":         {files: map[string]string{"justfile": "set dotenv-filename := x'link${GIT_TERMINAL_PROMPT:-}'\n", "../netrc": secret}, links: map[string]string{"link0": "../netrc"}, refused: "points outside"},
+		"an inserted path":             {files: map[string]string{"justfile": "set dotenv-path := x'$HOME/netrc'\n"}, refused: "points outside"},
 		"a line break":                 {files: map[string]string{"justfile": "set dotenv-filename := \"a\\nb\"\n", "a\nb": "A=b\nKEY='s3cret\n"}, fails: true},
 		"an error behind other words":  {files: map[string]string{"justfile": "set dotenv-command := 'printf z >&2'\nmod sub\n", "sub/mod.just": load + "x:\n", "sub/.env": "A=b\nKEY='s3cret\n"}, fails: true},
 		"of another working dir":       {files: map[string]string{"justfile": load + "set working-directory := 'w'\n", "w/x": "", ".env": "A=b\n", "../netrc": secret}, links: map[string]string{"w/.env": "../../netrc"}, refused: "points outside"},
@@ -116,7 +119,26 @@ func TestVariablesOfMain(t *testing.T) {
 func TestVariablesWithMistake(t *testing.T) {
 	t.Parallel()
 	j, _ := project(t, map[string]string{"justfile": "set dotenv-load\nx := `echo first >&2`\nhello:\n  @echo {{x}}\n", ".env": "A=b\nKEY='s3cret\nmore s3cret\n"})
-	if got := run(t, j, recipe.Call{Name: "hello"}); !strings.Contains(got, "failed to load environment file. copse omits") || strings.Contains(got, "s3cret") {
+	if got := run(t, j, recipe.Call{Name: "hello"}); !strings.Contains(got, "failed to load environment file from `… copse omits") || strings.Contains(got, "s3cret") {
 		t.Error(got)
+	}
+}
+
+// An argument is checked against the justfile in the environment in which it runs: just inserts variables into some
+// strings.
+func TestInsertedVariables(t *testing.T) {
+	t.Parallel()
+	for name, value := range map[string]string{"set by copse": "${GIT_TERMINAL_PROMPT:-'}", "of the run": "${COPSE_RUN_ID:-'}"} {
+		j, root := project(t, map[string]string{"justfile": "v := x\"" + value + "\"\nhello p:\n  @echo '{{v}} {{quote(p)}} '{{v}}\n"})
+		_, err := j.Run(t.Context(), recipe.Call{Name: "hello", Args: []string{"; touch pwned;"}}, io.Discard)
+		if _, ok := errors.AsType[*recipe.SplicedError](err); !ok {
+			t.Errorf("%s: the argument is accepted: %v", name, err)
+		}
+		if _, err := os.Lstat(filepath.Join(root, "pwned")); err == nil {
+			t.Errorf("%s: the argument ran", name)
+		}
+		if got := run(t, j, recipe.Call{Name: "hello", Args: []string{"plain"}}); strings.Contains(got, "error") {
+			t.Errorf("%s: a plain argument: %s", name, got)
+		}
 	}
 }

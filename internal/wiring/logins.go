@@ -65,10 +65,10 @@ func blank(r rune) bool { return unicode.IsSpace(r) || cleantext.Invisible(r) }
 // parameters returns the configuration in $GIT_CONFIG_PARAMETERS, which git passes to the programs that it
 // starts. copse itself does not use it.
 func parameters(text string) gitconfig.Config {
-	c := gitconfig.Config{{Value: text}}
+	c := gitconfig.Config{{Value: text, Users: true}}
 	for word := range strings.SplitSeq(strings.ReplaceAll(text, "'='", "="), "'") {
 		key, value, _ := strings.Cut(word, "=")
-		c = append(c, gitconfig.Entry{Key: strings.ToLower(key), Value: value})
+		c = append(c, gitconfig.Entry{Key: strings.ToLower(key), Value: value, Users: true})
 	}
 	return c
 }

@@ -41,9 +41,9 @@ const (
 // shortGrace is how long a program that is asked to end may take if its caller does not care.
 const shortGrace = 250 * time.Millisecond
 
-// marker is the environment variable by which what a program started is found again,
+// Marker is the environment variable by which what a program started is found again,
 // wherever it has moved.
-const marker = "COPSE_RUN_ID"
+const Marker = "COPSE_RUN_ID"
 
 // guardGrace is how long a guard may take to kill what it guards.
 const guardGrace = 3 * time.Second
@@ -85,7 +85,7 @@ func Stream(ctx context.Context, c Command, out io.Writer) error {
 
 	id := rand.Text()
 	cmd := exec.Command(found.path) //nolint:noctx // it is ended below, more gently
-	cmd.Args, cmd.Env = found.argv, found.env.With(marker+"="+id)
+	cmd.Args, cmd.Env = found.argv, found.env.With(Marker+"="+id)
 	cmd.Dir = c.Dir
 	both := &struct{ io.Writer }{out} // comparable, and the same, so there is one pipe
 	cmd.Stdout, cmd.Stderr = both, both
@@ -140,7 +140,7 @@ func interrupted(ctx context.Context) bool {
 // session is a program that runs in a session of its own.
 type session struct {
 	cmd *exec.Cmd
-	// id is the value of the marker in the program's environment.
+	// id is the value of the Marker in the program's environment.
 	id string
 	// lifeline, if there is one, is what the program's guard waits for to end.
 	lifeline *lifeline
@@ -226,7 +226,7 @@ func (s session) do(ctx context.Context, interrupt context.CancelCauseFunc) (sto
 // guard do that first, which finds more.
 func (s session) afterGuard() {
 	for deadline := time.Now().Add(4 * shortGrace); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		found := family.Marked(marker + "=" + s.id)
+		found := family.Marked(Marker + "=" + s.id)
 		for _, p := range found {
 			_ = p.Release()
 		}
@@ -284,11 +284,11 @@ func (s session) await(ended <-chan struct{}, maximum time.Duration) bool {
 	return false
 }
 
-// killMarked kills every process with the marker of a run, until there are none: while
+// killMarked kills every process with the Marker of a run, until there are none: while
 // it looks, they may be starting others.
 func killMarked(id string) {
 	for range 20 {
-		found := family.Marked(marker + "=" + id)
+		found := family.Marked(Marker + "=" + id)
 		if len(found) == 0 {
 			return
 		}

@@ -374,27 +374,36 @@ func alternates(objects string, depth int) error {
 		if strings.Contains(path, "\x00") {
 			return &fs.PathError{Op: "read", Path: listed, Err: &ContentError{"has a NUL, at which git ends the path", "remove it"}}
 		}
-		path = borrowedFrom(objects, path)
-		if err := elsewhere.Check(listed, path, objects); err != nil {
-			return err
-		}
-		if err := elsewhere.Leads(listed, filepath.Join(path, "info", "alternates")); err != nil {
-			return err
-		}
-		if err := alternates(path, depth+1); err != nil {
-			return err
+		for _, path := range borrowedFrom(objects, path) {
+			if err := elsewhere.Check(listed, path, objects); err != nil {
+				return err
+			}
+			if err := elsewhere.Leads(listed, filepath.Join(path, "info", "alternates")); err != nil {
+				return err
+			}
+			if err := alternates(path, depth+1); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// borrowedFrom returns the object directory that the alternates of another one name. Git resolves the links in the
-// directory that has the list, and then cleans the path.
-func borrowedFrom(objects, path string) string {
+// borrowedFrom returns the object directories that the alternates of another one can name with a path. Git resolves the
+// links in the directory that has the list. Some releases then clean the path, and others follow its links first, which
+// differs for a link before "..".
+func borrowedFrom(objects, path string) []string {
 	if real, err := elsewhere.Resolve(objects, objects); err == nil {
 		objects = real
 	}
-	return filepath.Clean(gitlink.From(objects, path))
+	path = gitlink.From(objects, path)
+	found := []string{filepath.Clean(path)}
+	if elsewhere.Check(objects, path, objects) == nil {
+		if followed, err := elsewhere.Resolve(objects, path); err == nil && followed != found[0] && strings.Contains(path, "..") {
+			found = append(found, followed)
+		}
+	}
+	return found
 }
 
 // borrowed returns the object directories that one borrows from.
@@ -406,12 +415,13 @@ func borrowed(objects string, depth int) []string {
 	}
 	var found []string
 	for _, place := range lines(text) {
-		place = borrowedFrom(objects, place)
-		if elsewhere.Check(objects, place, objects) != nil {
-			continue
-		}
-		if found = append(append(found, place), borrowed(place, depth+1)...); len(found) > maxPaths {
-			return found[:maxPaths]
+		for _, place := range borrowedFrom(objects, place) {
+			if elsewhere.Check(objects, place, objects) != nil {
+				continue
+			}
+			if found = append(append(found, place), borrowed(place, depth+1)...); len(found) > maxPaths {
+				return found[:maxPaths]
+			}
 		}
 	}
 	return found

@@ -244,32 +244,34 @@ func (s *Sources) Inside(file, named string) error {
 	return nil
 }
 
-// Has reports whether a file, "" for any, has a text in a line, as just quotes it. just names the file from the root.
-func (s *Sources) Has(file, number, text string) bool {
-	n, err := strconv.Atoi(number)
-	if err != nil {
-		return false
-	}
-	if file == "" {
-		for _, source := range s.texts {
-			if hasLine(source, n, text) {
-				return true
-			}
-		}
-		return false
-	}
-	if filepath.IsAbs(file) {
-		if file, err = filepath.Rel(s.dir, file); err != nil {
-			return false
+// Expand reports whether a source can have a string into which just inserts the environment, such as x"$HOME".
+func (s *Sources) Expand() bool {
+	for _, text := range s.texts {
+		if strings.Contains(text, "x'") || strings.Contains(text, `x"`) {
+			return true
 		}
 	}
-	return hasLine(s.texts[path.Clean(filepath.ToSlash(file))], n, text)
+	return false
 }
 
-func hasLine(source string, n int, text string) bool {
-	const tab = "    " // as which just shows a tab
+// Line reports whether a file is one of the sources, and whether it has a text in a line, as just quotes it. just names
+// the file from the root.
+func (s *Sources) Line(file, number, text string) (known, same bool) {
+	if filepath.IsAbs(file) {
+		inside, err := filepath.Rel(s.dir, file)
+		if err != nil {
+			return false, false
+		}
+		file = inside
+	}
+	source, known := s.texts[path.Clean(filepath.ToSlash(file))]
+	n, err := strconv.Atoi(number)
 	lines := strings.Split(source, "\n")
-	return n > 0 && n <= len(lines) && strings.TrimSpace(strings.ReplaceAll(lines[n-1], "\t", tab)) == strings.TrimSpace(strings.ReplaceAll(text, "\t", tab))
+	if err != nil || n < 1 || n > len(lines) {
+		return known, false
+	}
+	shown := func(line string) string { return strings.TrimSpace(strings.ReplaceAll(line, "\t", "    ")) } // as just shows a tab
+	return known, shown(lines[n-1]) == shown(text)
 }
 
 // refused returns the error for a statement.

@@ -10,34 +10,36 @@ package quotation
 
 import (
 	"bytes"
-	"cmp"
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/recipe/justsource"
 )
 
-// Checked knows the lines that copse has checked. An empty file is any.
+// Checked knows the files that copse has checked.
 type Checked interface {
-	Has(file, number, text string) bool
+	// Line reports whether just has a file, and whether that has a text in a line.
+	Line(file, number, text string) (known, same bool)
 }
 
 const (
 	// general is the beginning of each error of just.
 	general = "error: "
-	// failure is the beginning of the error about a recipe that has run.
-	failure = "error: recipe `"
-	// variables is in the error about a file with variables. Its first letter depends on the release.
-	variables = "ailed to load environment file"
 
 	// maxMessage is the number of lines in a message of just about a justfile, before the position.
 	maxMessage = 5
 	// maxLine is the number of bytes of a line that can be such an error.
 	maxLine = 64 << 10
+	// patience is how long the rest of such an error can take.
+	patience = 2 * time.Second
 )
+
+// variables are the beginnings of the error about a file with variables, of recent and older releases.
+var variables = [][]byte{[]byte("error: failed to load environment file from `"), []byte("error: Failed to load environment file")}
 
 // state is where a Writer is in the output.
 type state int
@@ -45,9 +47,8 @@ type state int
 const (
 	opening  state = iota // at its beginning, where an error about a justfile is
 	position              // behind a position, before the quoted line
-	omitting              // behind an omitted error, until that of the recipe that has caused it
 	passing               // everywhere else
-	ended                 // behind the error about a file with variables, which is the last
+	ended                 // behind an omitted error, which is the last
 )
 
 // Writer removes quotations from an output. It is safe for concurrent use.
@@ -60,8 +61,8 @@ type Writer struct {
 	state        state
 	held         []string // the lines of an error
 	line         []byte   // the held beginning of a line
-	midline      bool     // the beginning of an omitted line has been omitted
 	tail         []byte   // what may be the beginning of the error about variables
+	waiting      *time.Timer
 	file, number string
 }
 
@@ -104,6 +105,9 @@ func (w *Writer) Flush() error {
 	case w.state == opening && len(w.held)+len(w.line) > 0:
 		err = w.replay(string(w.line))
 	}
+	if w.waiting != nil {
+		w.waiting.Stop()
+	}
 	w.line = nil
 	if w.state == passing && err == nil && len(w.tail) > 0 {
 		_, err = w.out.Write(w.tail)
@@ -115,45 +119,38 @@ func (w *Writer) Flush() error {
 // add adds a part of a line, which has its end or is the last of a write.
 func (w *Writer) add(part []byte) error {
 	whole := part[len(part)-1] == '\n'
-	if w.midline {
-		w.midline = !whole
-		return nil
-	}
 	w.line = append(w.line, part...)
 	line := string(w.line)
 	if !whole && len(line) < maxLine && w.waits(line) {
+		w.wait()
 		return nil
 	}
 	w.line = nil
-	switch w.state {
-	case opening:
-		return w.open(line)
-	case position:
-		if err := w.quoted(line); err != nil {
-			return err
-		}
-	case omitting:
-		if strings.HasPrefix(line, failure) {
-			w.state = passing
-			return w.pass([]byte(line))
-		}
-	case passing, ended:
+	if w.state == position {
+		return w.quoted(line)
 	}
-	w.midline = w.state == omitting && !whole
-	return nil
+	return w.open(line)
+}
+
+// wait passes what is held if the rest of the error does not come: just writes it at once.
+func (w *Writer) wait() {
+	if w.waiting != nil {
+		return
+	}
+	w.waiting = time.AfterFunc(patience, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.state == opening {
+			line := string(w.line)
+			w.line = nil
+			_ = w.replay(line) // the next write fails, too
+		}
+	})
 }
 
 // waits reports whether a line without an end may be a part of an error.
 func (w *Writer) waits(line string) bool {
-	begins := func(with string) bool { return strings.HasPrefix(with, line) || strings.HasPrefix(line, with) }
-	switch w.state {
-	case opening:
-		return len(w.held) > 0 || begins(general)
-	case omitting:
-		return strings.HasPrefix(failure, line)
-	default:
-		return true
-	}
+	return w.state == position || len(w.held) > 0 || strings.HasPrefix(general, line) || strings.HasPrefix(line, general)
 }
 
 // open examines a line at the beginning of the output.
@@ -161,16 +158,16 @@ func (w *Writer) open(line string) error {
 	if len(w.held) == 0 && !strings.HasPrefix(line, general) || len(w.held) == maxMessage {
 		return w.replay(line)
 	}
-	text := strings.TrimRight(line, "\r\n")
-	if number, _, ok := justsource.Quoted(text); ok && len(w.held) > 0 { // an older just names no file
-		w.state, w.number = position, number
-		return w.quoted(line)
-	}
 	w.held = append(w.held, line)
+	w.wait()
 	var ok bool
-	if w.file, w.number, ok = justsource.Position(text); ok {
-		w.state = position
+	if w.file, w.number, ok = justsource.Position(strings.TrimRight(line, "\r\n")); !ok {
+		return nil
 	}
+	if known, _ := w.checked.Line(w.file, w.number, ""); !known { // a compiler, or another just
+		return w.replay("")
+	}
+	w.state = position
 	return nil
 }
 
@@ -188,21 +185,20 @@ func (w *Writer) quoted(line string) error {
 		w.held = append(w.held, line)
 		return nil
 	}
-	if w.number = cmp.Or(w.number, number); ok && number == w.number && w.checked.Has(w.file, number, text) {
-		return w.replay(line)
+	if ok && number == w.number {
+		if _, same := w.checked.Line(w.file, number, text); same {
+			return w.replay(line)
+		}
 	}
 	return w.omit()
 }
 
-// omit writes another error in place of the held one, which is about a text that copse has not checked.
+// omit writes another error in place of the held one, which is about a text that copse has not checked. just ends
+// with it.
 func (w *Writer) omit() error {
-	where := "a line"
-	if w.file != "" {
-		where = "line " + w.number + " of " + foreign.Mention(cleantext.Cut(cleantext.Line(w.file), 200))
-	}
-	w.held, w.state = nil, omitting
-	_, err := io.WriteString(w.out, "error: just cannot use "+where+
-		". copse omits the message, because it has not checked that line: the file has just changed, or a recipe has started just for it\n")
+	w.held, w.state = nil, ended
+	_, err := io.WriteString(w.out, "error: just cannot use line "+w.number+" of "+foreign.Mention(cleantext.Cut(cleantext.Line(w.file), 200))+
+		". copse omits the message, because it has not checked that line: the file has just changed\n")
 	return err
 }
 
@@ -216,9 +212,9 @@ func (w *Writer) pass(text []byte) error {
 			text = append(w.tail, text...)
 			w.tail = nil
 		}
-		if i := bytes.Index(text, []byte(variables)); i >= 0 {
+		if end := found(text); end > 0 {
 			w.state = ended
-			text = append(bytes.Clone(text[:i+len(variables)]), ". copse omits the rest of the message, which can have a line of that file\n"...)
+			text = append(bytes.Clone(text[:end]), "… copse omits the rest of the message, which can have a line of that file\n"...)
 		} else {
 			n := len(text) - beginning(text)
 			text, w.tail = text[:n], bytes.Clone(text[n:])
@@ -231,11 +227,24 @@ func (w *Writer) pass(text []byte) error {
 	return err
 }
 
-// beginning returns the length of the longest end of a text with which the error about variables begins.
+// found returns the end of the first beginning of an error about variables in a text, 0 if there is none.
+func found(text []byte) int {
+	first := 0
+	for _, v := range variables {
+		if i := bytes.Index(text, v); i >= 0 && (first == 0 || i+len(v) < first) {
+			first = i + len(v)
+		}
+	}
+	return first
+}
+
+// beginning returns the length of the longest end of a text with which an error about variables begins.
 func beginning(text []byte) int {
-	for n := min(len(variables)-1, len(text)); n > 0; n-- {
-		if strings.HasPrefix(variables, string(text[len(text)-n:])) {
-			return n
+	for n := min(len(variables[0])-1, len(text)); n > 0; n-- {
+		for _, v := range variables {
+			if bytes.HasPrefix(v, text[len(text)-n:]) {
+				return n
+			}
 		}
 	}
 	return 0

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/copse-dev/copse/internal/recipe/quotation"
 )
@@ -11,8 +13,8 @@ import (
 // checked has one line of one file.
 type checked struct{}
 
-func (checked) Has(file, number, text string) bool {
-	return (file == "a.just" || file == "") && number == "3" && text == "known"
+func (checked) Line(file, number, text string) (known, same bool) {
+	return file == "a.just", file == "a.just" && number == "3" && text == "known"
 }
 
 // written returns what passes of an output that comes in parts of n bytes.
@@ -32,10 +34,8 @@ func written(t *testing.T, output string, n int) string {
 }
 
 const (
-	because  = ". copse omits the message, because it has not checked that line: the file has just changed, or a recipe has started just for it\n"
-	omitted  = "error: just cannot use line 3 of a.just" + because
-	nameless = "error: just cannot use a line" + because
-	unread   = "ailed to load environment file. copse omits the rest of the message, which can have a line of that file\n"
+	omitted = "error: just cannot use line 3 of a.just. copse omits the message, because it has not checked that line: the file has just changed\n"
+	unread  = "… copse omits the rest of the message, which can have a line of that file\n"
 )
 
 func TestWriter(t *testing.T) {
@@ -49,25 +49,27 @@ func TestWriter(t *testing.T) {
 		"error: a\nb\nc":        "error: a\nb\nc",
 		known:                   known,
 		known + "error: more\n": known + "error: more\n",
-		"error: a mistake `s3cret`\n ——▶ a.just:3:1\n  │\n3 │ s3cret\n  │ ^^^\n":                  omitted,
-		"error: a `s3cret`\nand more s3cret\n ——▶ a.just:3:1\n  │\n3 │ s3cret\n  │ ^^^\n":         omitted,
-		"error: a mistake `s3cret`\n ——▶ a.just:3:1\n":                                            omitted,
-		"error: a mistake `s3cret`\n ——▶ a.just:3:1\ns3cret":                                      omitted,
-		"error: a mistake `s3cret`\n ——▶ a.just:3:1\n  │\n3 │ s3c":                                omitted,
-		"error: a mistake `s3cret`\n ——▶ a.just:3:1\n  │\n4 │ s3cret\n":                           omitted,
-		"error: a mistake `s3cret`\n --> a.just:3:1\n  |\n3 | s3cret\n  | ^\n":                    omitted,
-		"error: a mistake `s3cret`\n  |\n3 | s3cret\n  | ^\n":                                     nameless,
-		"error: a mistake\n  |\n3 | known\n  | ^\n":                                               "error: a mistake\n  |\n3 | known\n  | ^\n",
-		"error: a `s3cret`\n ——▶ a.just:3:1\n  │\n3 │ s3cret\n  │ ^\nerror: a pattern s3cret":     omitted,
-		"error: a `s3cret`\n ——▶ a.just:3:1\n  │\n3 │ s3cret\n  │ ^\nerror: recipe `a` failed\nx": omitted + "error: recipe `a` failed\nx",
-		"error: 1\n2\n3\n4\n5\n6\n ——▶ a.just:3:1\n  │\n3 │ x\n":                                  "error: 1\n2\n3\n4\n5\n6\n ——▶ a.just:3:1\n  │\n3 │ x\n",
+		"error: a mistake `s3cret`\n ——▶ a.just:3:1\n  │\n3 │ s3cret\n  │ ^^^\n":              omitted,
+		"error: a `s3cret`\nand more s3cret\n ——▶ a.just:3:1\n  │\n3 │ s3cret\n  │ ^^^\n":     omitted,
+		"error: a mistake `s3cret`\n ——▶ a.just:3:1\n":                                        omitted,
+		"error: a mistake `s3cret`\n ——▶ a.just:3:1\ns3cret":                                  omitted,
+		"error: a mistake `s3cret`\n ——▶ a.just:3:1\n  │\n3 │ s3c":                            omitted,
+		"error: a mistake `s3cret`\n ——▶ a.just:3:1\n  │\n4 │ s3cret\n":                       omitted,
+		"error: a mistake `s3cret`\n --> a.just:3:1\n  |\n3 | s3cret\n  | ^\n":                omitted,
+		"error: a `s3cret`\n ——▶ a.just:3:1\n  │\n3 │ s3cret\n  │ ^\nerror: a pattern s3cret": omitted,
+		"error: 1\n2\n3\n4\n5\n6\n ——▶ a.just:3:1\n  │\n3 │ x\n":                              "error: 1\n2\n3\n4\n5\n6\n ——▶ a.just:3:1\n  │\n3 │ x\n",
 
-		"error: failed to load environment file from `/p/.env`: Error parsing line: 's3cret', error at line index: 3\n": "error: f" + unread,
-		"error: Failed to load environment file: Error parsing line: 's3cret', error at line index: 3\n":                "error: F" + unread,
-		"a\nzerror: failed to load environment file from `/p/a\nb`: Error parsing line: 's3\ncret', e\nmore s3cret":     "a\nzerror: f" + unread,
-		"error: other\nerror: failed to load environment file from `/p/.env`: s3cret":                                   "error: other\nerror: f" + unread,
-		"failed to load": "failed to load",
-		"it failed":      "it failed",
+		"error: failed to load environment file from `/p/.env`: Error parsing line: 's3cret', error at line index: 3\n": "error: failed to load environment file from `" + unread,
+		"error: Failed to load environment file: Error parsing line: 's3cret', error at line index: 3\n":                "error: Failed to load environment file" + unread,
+		"a\nzerror: failed to load environment file from `/p/a\nb`: Error parsing line: 's3\ncret', e\nmore s3cret":     "a\nzerror: failed to load environment file from `" + unread,
+		"error: other\nerror: failed to load environment file from `/p/.env`: s3cret":                                   "error: other\nerror: failed to load environment file from `" + unread,
+		"error: failed to load":                          "error: failed to load",
+		"Failed to load environment file, no defaults\n": "Failed to load environment file, no defaults\n",
+
+		// a compiler, a table, and another just
+		"error: expected one of\n --> src/main.rs:3:1\n  |\n3 | fn\n  | ^\n\nEXIT 1\n": "error: expected one of\n --> src/main.rs:3:1\n  |\n3 | fn\n  | ^\n\nEXIT 1\n",
+		"error: x\n| a | b |\n12 | foo()\n":                                            "error: x\n| a | b |\n12 | foo()\n",
+		"error: x\n ——▶ sub/a.just:3:1\n  │\n3 │ own\n":                                "error: x\n ——▶ sub/a.just:3:1\n  │\n3 │ own\n",
 	} {
 		for _, n := range []int{1, 2, 3, 7, 1000} {
 			if got := written(t, output, n); got != want {
@@ -124,6 +126,26 @@ func TestNoVariables(t *testing.T) {
 	if out.String() != text {
 		t.Errorf("%q", out.String())
 	}
+}
+
+// What looks like the beginning of an error does not wait for its rest.
+func TestHeld(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		w := quotation.New(&out, checked{}, false)
+		_, _ = w.Write([]byte("error: port 80 is in use\nwait"))
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		if got := out.String(); got != "error: port 80 is in use\nwait" {
+			t.Errorf("%q", got)
+		}
+		_, _ = w.Write([]byte("ing\n"))
+		_ = w.Flush()
+		if got := out.String(); got != "error: port 80 is in use\nwaiting\n" {
+			t.Errorf("%q", got)
+		}
+	})
 }
 
 // A position with lines that surround a quotation, and never one, is not held.
