@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/distinct"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/secret/setting"
 )
@@ -38,6 +40,20 @@ func Variable(name string) bool {
 		return true
 	}
 	return strings.HasPrefix(name, "JIRA_") || strings.HasPrefix(name, "COPSE_") && strings.HasSuffix(name, "TOKEN")
+}
+
+// names matches the name of a variable.
+var names = lazyregexp.New(`\b(?:[A-Z][A-Z0-9_]*|[a-z_]+_proxy)\b`)
+
+// Named returns the variables with logins that a text names, each once.
+func Named(text string) []string {
+	var found distinct.List[string]
+	for _, name := range names.Get().FindAllString(text, -1) {
+		if Variable(name) || Address(name) || slices.Contains(Commands(), name) {
+			found.Add(name)
+		}
+	}
+	return found.Values()
 }
 
 // Public returns an environment for programs that somebody else chose to run: without the variables that contain a

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/credential"
 	"github.com/copse-dev/copse/internal/recipe/dotenv"
 	"github.com/copse-dev/copse/internal/recipe/justsource"
 	"github.com/copse-dev/copse/internal/recipe/splice"
@@ -112,7 +113,7 @@ func (m module) all(prefix string) (recipes []Recipe) {
 
 // recipe returns a recipe without its names.
 func (d dumped) recipe() Recipe {
-	r := Recipe{credentials: credentialsIn(string(d.Body))}
+	r := Recipe{credentials: credential.Named(string(d.Body))}
 	if d.Doc != nil {
 		r.Doc = cleantext.Line(*d.Doc)
 	}

@@ -367,6 +367,27 @@ func (j *Justfile) Stop(ctx context.Context, id, by string) (running.Task, error
 	return j.journal.tasks.Stop(ctx, id, by)
 }
 
+// inserted returns the content of a justfile in the environment of a run. The error is a [*justsource.FileError]
+// if just would read files with variables outside the project; it shows no value of the environment.
+func (j *Justfile) inserted(ctx context.Context, content *reading, env xec.Env) (*reading, error) {
+	inserts := content.err == nil && content.sources.Expand()
+	if inserts {
+		content = &reading{path: content.path, sources: content.sources}
+		content.recipes, content.variables, content.err = j.dump(ctx, content.sources, filepath.Base(content.path), env.With(xec.Marker+"="+rand.Text()))
+	}
+	err := content.err
+	for _, search := range content.variables {
+		if outside := search.Check(j.root, j.o.Main); outside != nil && err == nil {
+			err = &justsource.FileError{Problem: outside.Error()}
+		}
+	}
+	if _, refused := errors.AsType[*justsource.FileError](err); refused && inserts {
+		err = &justsource.FileError{Problem: "The justfile cannot be used: with the variables of your environment, which it inserts into strings such as x\"$NAME\", " +
+			"it has a mistake, or just would read outside the project; write plain strings in its settings"}
+	}
+	return content, err
+}
+
 // accept returns the recipe of a call, if it may run.
 func (r *reading) accept(c Call) (Recipe, error) {
 	if r.err != nil {
@@ -405,18 +426,12 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	if err != nil {
 		return Run{}, err
 	}
-	if content.err == nil && content.sources.Expand() { // it can be another justfile in that environment
-		content = &reading{path: content.path, sources: content.sources}
-		content.recipes, content.variables, content.err = j.dump(ctx, content.sources, filepath.Base(content.path), env.With(xec.Marker+"="+rand.Text()))
+	if content, err = j.inserted(ctx, content, env); err != nil {
+		return Run{}, err
 	}
 	called, err := content.accept(c)
 	if err != nil {
 		return Run{}, err
-	}
-	for _, search := range content.variables {
-		if err := search.Check(j.root, j.o.Main); err != nil {
-			return Run{}, &justsource.FileError{Problem: err.Error()}
-		}
 	}
 	program, err := j.program(ctx)
 	if err != nil {
@@ -480,7 +495,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 			run.Problem = "just ended with " + exit.State
 		} else {
 			text, _ := kept.Text()
-			run.Problem = cmp.Or(c.unconfirmed(text), j.withheld(env, append(credentialsIn(text), called.credentials...)))
+			run.Problem = cmp.Or(c.unconfirmed(text), j.withheld(env, append(credential.Named(text), called.credentials...)))
 		}
 	case errors.Is(err, context.Canceled), ctx.Err() != nil:
 		run.ExitCode, run.Problem = -1, "canceled"

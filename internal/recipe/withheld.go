@@ -4,25 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/copse-dev/copse/internal/credential"
 	"github.com/copse-dev/copse/internal/distinct"
-	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/xec"
 )
-
-// variable matches the name of a variable.
-var variable = lazyregexp.New(`\b(?:[A-Z][A-Z0-9_]*|[a-z_]+_proxy)\b`)
-
-// credentialsIn returns the variables with logins in a text, each once.
-func credentialsIn(text string) []string {
-	var found distinct.List[string]
-	for _, name := range variable.Get().FindAllString(text, -1) {
-		if credential.Variable(name) || credential.Address(name) || slices.Contains(credential.Commands(), name) {
-			found.Add(name)
-		}
-	}
-	return found.Values()
-}
 
 // withheld explains that a failed recipe names variables that the user has and that its
 // environment, env, has without their credentials, or not at all; "" if there are none.
