@@ -286,6 +286,46 @@ func TestObstacleInAlternates(t *testing.T) {
 	}
 }
 
+// Object directories that borrow from each other under many names are examined once, as in git, and only so many.
+func TestManyAlternates(t *testing.T) {
+	t.Parallel()
+	for name, spell := range map[string]func(level, i int) string{
+		"spellings": func(level, i int) string { return strings.Repeat("./", i) + fmt.Sprintf("level%d", level) },
+		"links":     func(level, i int) string { return fmt.Sprintf("link%d-%d", level, i) },
+	} {
+		g := gittest.New(t)
+		dir := g.Init()
+		g.Commit(dir, "first")
+		at := join(dir, ".git", "objects")
+		for level := range 5 {
+			gittest.Write(t, join(at, "x"), "")
+			var list strings.Builder
+			for i := range 50 {
+				fmt.Fprintln(&list, spell(level, i))
+				if err := os.Symlink(fmt.Sprintf("level%d", level), join(at, fmt.Sprintf("link%d-%d", level, i))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			gittest.Write(t, join(at, "info", "alternates"), list.String())
+			at = join(at, fmt.Sprintf("level%d", level))
+		}
+		gittest.Write(t, join(at, "x"), "")
+		done := make(chan error, 1)
+		go func() {
+			_, err := discover(t, g, dir).Tips(t.Context())
+			done <- err
+		}()
+		select {
+		case err := <-done:
+			if many := err != nil && strings.Contains(err.Error(), "leads to more than 100 object directories"); many != (name == "links") {
+				t.Errorf("%s: %v", name, err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%s: no end", name)
+		}
+	}
+}
+
 // Patterns that git compares for hours are found while git runs, and named.
 func TestPatterns(t *testing.T) {
 	t.Parallel()

@@ -370,29 +370,40 @@ func (j *Justfile) Stop(ctx context.Context, id, by string) (running.Task, error
 // inserted returns the content of a justfile in the environment of a run. The error is a [*justsource.FileError]
 // if just would read files with variables outside the project; it shows no value of the environment.
 func (j *Justfile) inserted(ctx context.Context, content *reading, env xec.Env) (*reading, error) {
-	inserts := content.err == nil && content.sources.Expand()
-	if inserts {
-		content = &reading{path: content.path, sources: content.sources}
-		content.recipes, content.variables, content.err = j.dump(ctx, content.sources, filepath.Base(content.path), env.With(xec.Marker+"="+rand.Text()))
+	if err := j.contained(content); err != nil || !content.sources.Expand() {
+		return content, err
 	}
-	err := content.err
-	for _, search := range content.variables {
-		if outside := search.Check(j.root, j.o.Main); outside != nil && err == nil {
-			err = &justsource.FileError{Problem: outside.Error()}
+	root, err := rooted.Open(j.root)
+	if err != nil {
+		return nil, &justsource.FileError{Problem: "The project root cannot be read"}
+	}
+	defer root.Close()
+	sources := content.sources.In(root)
+	now := &reading{path: content.path, sources: sources}
+	now.recipes, now.variables, now.err = j.dump(ctx, sources, filepath.Base(content.path), env.With(xec.Marker+"="+rand.Text()))
+	err = j.contained(now)
+	if _, refused := errors.AsType[*justsource.FileError](err); refused {
+		err = &justsource.FileError{Problem: "The justfile cannot be used: with the variables of your environment, which it inserts into strings such as x\"$NAME\", " +
+			"it has a mistake, or just would read or work outside the project; write plain strings in its settings"}
+	}
+	return now, err
+}
+
+// contained returns the error of a reading, or one about a file with variables outside the project.
+func (j *Justfile) contained(r *reading) error {
+	if r.err != nil {
+		return r.err
+	}
+	for _, search := range r.variables {
+		if err := search.Check(j.root, j.o.Main); err != nil {
+			return &justsource.FileError{Problem: err.Error()}
 		}
 	}
-	if _, refused := errors.AsType[*justsource.FileError](err); refused && inserts {
-		err = &justsource.FileError{Problem: "The justfile cannot be used: with the variables of your environment, which it inserts into strings such as x\"$NAME\", " +
-			"it has a mistake, or just would read outside the project; write plain strings in its settings"}
-	}
-	return content, err
+	return nil
 }
 
 // accept returns the recipe of a call, if it may run.
 func (r *reading) accept(c Call) (Recipe, error) {
-	if r.err != nil {
-		return Recipe{}, r.err
-	}
 	at := slices.IndexFunc(r.recipes, func(r Recipe) bool { return r.Name == c.Name || slices.Contains(r.Aliases, c.Name) })
 	if at < 0 {
 		return Recipe{}, &UnknownError{Name: cleantext.Line(c.Name), Known: r.recipes}

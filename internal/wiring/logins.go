@@ -30,11 +30,11 @@ func logins(c gitconfig.Config, add func(login, secret string)) {
 	found := make(map[[2]string]bool)
 	counted := map[bool]int{} // those of the user count apart: a repository must not displace them
 	users := false            // the setting is the user's
-	known := func(login, secret string) {
-		if users {
+	adding := func(login, secret string, spaces bool) {
+		if spaces {
 			login, secret = strings.TrimSpace(login), strings.TrimSpace(secret)
 		}
-		unusual := func(r rune) bool { return blank(r) && (r != ' ' || !users) }
+		unusual := func(r rune) bool { return blank(r) && (r != ' ' || !spaces) }
 		if secret == "" && !secrets.IsToken(login, secret) || len(secret) > maxLogin || strings.ContainsFunc(login+secret, unusual) {
 			return
 		}
@@ -44,7 +44,8 @@ func logins(c gitconfig.Config, add func(login, secret string)) {
 			add(login, secret)
 		}
 	}
-	inURL := func(address string, known func(login, secret string)) {
+	inURL := func(address string, _ func(login, secret string)) {
+		known := func(login, secret string) { adding(login, secret, users) }
 		known(remoteurl.RemoteLogin(address))
 		_, rest, _ := strings.Cut(address, "://")
 		_, path, _ := strings.Cut(rest, "/")
@@ -54,7 +55,8 @@ func logins(c gitconfig.Config, add func(login, secret string)) {
 	}
 	for _, e := range c {
 		users = e.Users
-		setting.In(e.Key, e.Value, inURL, known)
+		spaces := users && (strings.HasSuffix(e.Key, "smtppass") || strings.HasSuffix(e.Key, "password")) // not each word that ends in "pass"
+		setting.In(e.Key, e.Value, inURL, func(login, secret string) { adding(login, secret, spaces) })
 	}
 }
 

@@ -59,6 +59,7 @@ func TestOddPasswords(t *testing.T) {
 		{gitconfig.Entry{Key: "sendemail.smtppass", Value: "abcd efgh ijkl", Users: true}, "abcd efgh ijkl"},
 		{gitconfig.Entry{Key: "http.proxy", Value: "https://me:correct%20horse@h", Users: true}, "correct horse"},
 		{gitconfig.Entry{Key: "sendemail.smtppass", Value: "all words that copse says"}, ""}, // a repository's
+		{gitconfig.Entry{Key: "some.bypass", Value: "never use proxy", Users: true}, ""},
 		{gitconfig.Entry{Key: "sendemail.smtppass", Value: "two\nlines", Users: true}, ""},
 	} {
 		known := secret.New(nil)

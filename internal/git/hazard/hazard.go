@@ -146,7 +146,8 @@ func (c *Checker) Check(l Layout) error {
 			return err
 		}
 	}
-	return alternates(filepath.Join(l.CommonDir, "objects"), 0)
+	_, err := lenders(filepath.Join(l.CommonDir, "objects"))
+	return err
 }
 
 // dir checks one of git's directories. The limit of a directory in it is that of each file there.
@@ -349,44 +350,64 @@ func (c *Checker) list(path string, limit int64, left *int) (below []string, err
 	}
 }
 
-// alternates checks the lists of other object directories, which name each other.
-func alternates(objects string, depth int) error {
+// lenders returns the object directories that one borrows from, directly or through others, each once. The error is
+// about a list of them; the directories found before it are returned, too.
+func lenders(objects string) (found []string, err error) {
 	const maxNesting, maxPaths = 5, 100 // the first is git's
-	listed := filepath.Join(objects, "info", "alternates")
-	text, err := regular.Read(listed, small)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+	seen := map[string]bool{objects: true}
+	for depth, level := 0, []string{objects}; len(level) > 0; depth++ {
+		var next []string
+		for _, objects := range level {
+			listed := filepath.Join(objects, "info", "alternates")
+			text, err := regular.Read(listed, small)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return found, special(err)
+			}
+			if depth == maxNesting {
+				continue
+			}
+			paths, err := listedIn(listed, objects, lines(text))
+			for _, path := range paths {
+				if !seen[path] {
+					seen[path] = true
+					found, next = append(found, path), append(next, path)
+				}
+			}
+			if err == nil && len(found) > maxPaths {
+				err = &fs.PathError{Op: "read", Path: listed, Err: &ContentError{fmt.Sprintf("leads to more than %d object directories", maxPaths), "remove some of them"}}
+			}
+			if err != nil {
+				return found[:min(len(found), maxPaths)], err
+			}
 		}
-		return special(err)
+		level = next
 	}
-	if depth == maxNesting {
-		return nil
-	}
-	paths := lines(text)
-	if len(paths) > maxPaths {
-		return &fs.PathError{Op: "read", Path: listed, Err: &ContentError{fmt.Sprintf("names more than %d object directories", maxPaths), "remove some of them"}}
-	}
-	for _, path := range paths {
+	return found, nil
+}
+
+// listedIn returns the object directories that the lines of a list name.
+func listedIn(listed, objects string, named []string) (found []string, err error) {
+	for _, path := range named {
 		if path[0] == '"' {
-			return &fs.PathError{Op: "read", Path: listed, Err: &ContentError{"has a path in quotation marks", "write the path without quotation marks"}}
+			return found, &fs.PathError{Op: "read", Path: listed, Err: &ContentError{"has a path in quotation marks", "write the path without quotation marks"}}
 		}
 		if strings.Contains(path, "\x00") {
-			return &fs.PathError{Op: "read", Path: listed, Err: &ContentError{"has a NUL, at which git ends the path", "remove it"}}
+			return found, &fs.PathError{Op: "read", Path: listed, Err: &ContentError{"has a NUL, at which git ends the path", "remove it"}}
 		}
 		for _, path := range borrowedFrom(objects, path) {
 			if err := elsewhere.Check(listed, path, objects); err != nil {
-				return err
+				return found, err
 			}
 			if err := elsewhere.Leads(listed, filepath.Join(path, "info", "alternates")); err != nil {
-				return err
+				return found, err
 			}
-			if err := alternates(path, depth+1); err != nil {
-				return err
-			}
+			found = append(found, path)
 		}
 	}
-	return nil
+	return found, nil
 }
 
 // borrowedFrom returns the object directories that the alternates of another one can name with a path. Git resolves the
@@ -401,27 +422,6 @@ func borrowedFrom(objects, path string) []string {
 	if elsewhere.Check(objects, path, objects) == nil {
 		if followed, err := elsewhere.Resolve(objects, path); err == nil && followed != found[0] && strings.Contains(path, "..") {
 			found = append(found, followed)
-		}
-	}
-	return found
-}
-
-// borrowed returns the object directories that one borrows from.
-func borrowed(objects string, depth int) []string {
-	const maxPaths = 100
-	text, err := regular.Read(filepath.Join(objects, "info", "alternates"), small)
-	if err != nil || depth > 5 {
-		return nil
-	}
-	var found []string
-	for _, place := range lines(text) {
-		for _, place := range borrowedFrom(objects, place) {
-			if elsewhere.Check(objects, place, objects) != nil {
-				continue
-			}
-			if found = append(append(found, place), borrowed(place, depth+1)...); len(found) > maxPaths {
-				return found[:maxPaths]
-			}
 		}
 	}
 	return found

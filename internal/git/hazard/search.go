@@ -82,7 +82,8 @@ func nested(ctx context.Context, dir string, searched map[string]bool) error {
 // repository examines the directories of git, and those from which they borrow objects, unless they are
 // searched.
 func repository(ctx context.Context, gitDir, common string, searched map[string]bool) error {
-	for _, dir := range append([]string{gitDir, common}, borrowed(filepath.Join(common, "objects"), 0)...) {
+	others, _ := lenders(filepath.Join(common, "objects")) // git reports a list that it cannot use
+	for _, dir := range append([]string{gitDir, common}, others...) {
 		if searched[dir] {
 			continue
 		}

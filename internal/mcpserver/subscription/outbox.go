@@ -73,11 +73,22 @@ func (o *outbox) deliver(to *mcp.ServerSession) {
 	}
 }
 
-// close drops what waits, and returns when nothing is being sent.
+// closing is how long the last sends can take: nothing ends a write to a client that does not read.
+const closing = time.Second
+
+// close drops what waits, and returns when nothing is being sent, or after a moment.
 func (o *outbox) close() {
 	o.mu.Lock()
 	o.end()
 	clear(o.waiting)
 	o.mu.Unlock()
-	o.sending.Wait()
+	sent := make(chan struct{})
+	go func() {
+		o.sending.Wait()
+		close(sent)
+	}()
+	select {
+	case <-sent:
+	case <-time.After(closing):
+	}
 }

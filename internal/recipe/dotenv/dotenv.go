@@ -77,6 +77,7 @@ type Search struct {
 // Error reports a file that just must not read.
 type Error struct {
 	file, problem string
+	link          bool // it leads outside
 }
 
 func (e *Error) Error() string {
@@ -86,9 +87,14 @@ func (e *Error) Error() string {
 // Check refuses what just would find outside the root, and what is not a file of at most 1 MiB. A root inside the main
 // worktree may use the file of that; "" is none. The error is an [*Error], unless a directory cannot be read.
 func (s Search) Check(root, main string) error {
+	for _, file := range slices.Concat(s.Paths, s.Names, []string{s.Dir}) {
+		if strings.ContainsFunc(file, func(r rune) bool { return r < ' ' || r == '\'' || r == '`' }) {
+			return &Error{file: file, problem: "has a control character or a quotation mark in its name, which hides where an error of just ends; rename it"}
+		}
+	}
 	for _, file := range slices.Concat(s.Paths, s.Names) {
 		if slices.Contains(strings.Split(filepath.ToSlash(file), "/"), "..") {
-			return &Error{file, "has \"..\" in its path, where a link can lead elsewhere; write a path without it"}
+			return &Error{file: file, problem: "has \"..\" in its path, where a link can lead elsewhere; write a path without it"}
 		}
 	}
 	walls := []string{root}
@@ -99,6 +105,9 @@ func (s Search) Check(root, main string) error {
 	for i, wall := range walls {
 		found, err := s.in(wall, dir, i == 0)
 		if found || err != nil {
+			if outside, ok := errors.AsType[*Error](err); ok && outside.link && i+1 < len(walls) {
+				_, err = s.in(main, dir, true) // the link can lead into the main worktree
+			}
 			return err
 		}
 		dir = filepath.Dir(wall)
@@ -150,7 +159,7 @@ func (s Search) outside(dir string) error {
 			if regular.Absent(err) || err == nil && info.IsDir() {
 				continue
 			}
-			return &Error{filepath.Join(at, name), "is outside the project: create the file in the project, or remove the setting `dotenv-load`"}
+			return &Error{file: filepath.Join(at, name), problem: "is outside the project: create the file in the project, or remove the setting `dotenv-load`"}
 		}
 		if filepath.Dir(at) == at {
 			return nil
@@ -173,13 +182,13 @@ func usable(root *rooted.Root, dir, file string) (bool, error) {
 	case regular.Absent(err), err == nil && info.IsDir():
 		return false, nil
 	case errors.Is(err, rooted.ErrOutside):
-		return true, &Error{file, "points outside the project; replace it with a file"}
+		return true, &Error{file: file, problem: "points outside the project; replace it with a file", link: true}
 	case err != nil:
-		return true, &Error{file, "cannot be read: " + err.Error()}
+		return true, &Error{file: file, problem: "cannot be read: " + err.Error()}
 	case !info.Mode().IsRegular():
-		return true, &Error{file, "is not a file"}
+		return true, &Error{file: file, problem: "is not a file"}
 	case info.Size() > maxSize:
-		return true, &Error{file, fmt.Sprintf("has more than %d bytes", maxSize)}
+		return true, &Error{file: file, problem: fmt.Sprintf("has more than %d bytes", maxSize)}
 	}
 	return true, nil
 }

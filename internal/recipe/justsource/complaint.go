@@ -11,17 +11,18 @@ import (
 
 // Just marks the position of an error with an arrow, and then quotes the line.
 var (
-	arrow   = lazyregexp.New(`^\s*(?:——▶|-->)\s*(.*?):(\d+):\d+\s*$`)
+	arrow   = lazyregexp.New(`^\s*(——▶|-->)\s*(.*?):(\d+):\d+\s*$`)
 	excerpt = lazyregexp.New(`^\s*(\d*)\s*[│|] ?(.*)`)
 )
 
-// Position returns the file and the line in a line with which just marks the position of an error.
-func Position(line string) (file, number string, ok bool) {
+// Position returns the file and the line in a line with which just marks the position of an error. Compilers use the
+// mark of its older releases.
+func Position(line string) (file, number string, older, ok bool) {
 	at := arrow.Get().FindStringSubmatch(line)
 	if at == nil {
-		return "", "", false
+		return "", "", false, false
 	}
-	return at[1], at[2], true
+	return at[2], at[3], at[1] == "-->", true
 }
 
 // Quoted returns the text that just quotes in a line of an error, "" if the line only surrounds one.
@@ -50,12 +51,12 @@ func Complaint(stderr, dir string) string {
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimRight(line, "\r\n")
 		if at := arrow.Get().FindStringSubmatch(line); at != nil {
-			name, err := Original(at[1], dir)
+			name, err := Original(at[2], dir)
 			if err != nil {
 				return err.Error()
 			}
 			if !quoted {
-				location = shown(name) + ", line " + at[2] + ": "
+				location = shown(name) + ", line " + at[3] + ": "
 			}
 			quoted = true
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/distinct"
 	"github.com/copse-dev/copse/internal/foreign"
+	"github.com/copse-dev/copse/internal/lazyregexp"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -244,25 +245,38 @@ func (s *Sources) Inside(file, named string) error {
 	return nil
 }
 
+// In returns the sources for the same root, opened again.
+func (s *Sources) In(root *rooted.Root) *Sources {
+	again := *s
+	again.root = root
+	return &again
+}
+
+// inserting matches the beginning of a string into which just inserts the environment.
+var inserting = lazyregexp.New(`(?m)(?:^|[^\w-])x['"]`)
+
 // Expand reports whether a source can have a string into which just inserts the environment, such as x"$HOME".
 func (s *Sources) Expand() bool {
 	for _, text := range s.texts {
-		if strings.Contains(text, "x'") || strings.Contains(text, `x"`) {
+		if inserting.Get().MatchString(text) {
 			return true
 		}
 	}
 	return false
 }
 
-// Line reports whether a file is one of the sources, and whether it has a text in a line, as just quotes it. just names
-// the file from the root.
+// Line reports whether a file is one of the sources, or outside the root, and whether it has a text in a line, as
+// just quotes it. just names the file from the root.
 func (s *Sources) Line(file, number, text string) (known, same bool) {
 	if filepath.IsAbs(file) {
 		inside, err := filepath.Rel(s.dir, file)
 		if err != nil {
-			return false, false
+			return true, false
 		}
 		file = inside
+	}
+	if !filepath.IsLocal(file) {
+		return true, false
 	}
 	source, known := s.texts[path.Clean(filepath.ToSlash(file))]
 	n, err := strconv.Atoi(number)

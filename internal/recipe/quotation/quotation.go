@@ -11,6 +11,7 @@ package quotation
 import (
 	"bytes"
 	"io"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -22,7 +23,7 @@ import (
 
 // Checked knows the files that copse has checked.
 type Checked interface {
-	// Line reports whether just has a file, and whether that has a text in a line.
+	// Line reports whether just names a file, and whether that has a text in a line.
 	Line(file, number, text string) (known, same bool)
 }
 
@@ -41,14 +42,23 @@ const (
 // variables are the beginnings of the error about a file with variables, of recent and older releases.
 var variables = [][]byte{[]byte("error: failed to load environment file from `"), []byte("error: Failed to load environment file")}
 
+const (
+	// parsing is before the text that such an error quotes, and parsed is after it.
+	parsing = ": Error parsing line: '"
+	parsed  = "', error at line index: "
+)
+
 // state is where a Writer is in the output.
 type state int
 
 const (
 	opening  state = iota // at its beginning, where an error about a justfile is
 	position              // behind a position, before the quoted line
+	skipping              // in the lines that quote what is omitted
 	passing               // everywhere else
-	ended                 // behind an omitted error, which is the last
+	named                 // in the name of a file with variables
+	omitting              // in what just cannot read of that file
+	omitted               // behind it, in the same line
 )
 
 // Writer removes quotations from an output. It is safe for concurrent use.
@@ -61,7 +71,8 @@ type Writer struct {
 	state        state
 	held         []string // the lines of an error
 	line         []byte   // the held beginning of a line
-	tail         []byte   // what may be the beginning of the error about variables
+	midline      bool     // the beginning of a line has been skipped
+	tail         []byte   // what may be the beginning of the error about variables, or of its next part
 	waiting      *time.Timer
 	file, number string
 }
@@ -81,6 +92,14 @@ func (w *Writer) Write(p []byte) (int, error) {
 				return 0, err
 			}
 			break
+		}
+		if w.midline { // of a long line that is skipped
+			i := bytes.IndexByte(rest, '\n')
+			if i < 0 {
+				break
+			}
+			w.midline, rest = false, rest[i+1:]
+			continue
 		}
 		part := rest
 		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
@@ -109,7 +128,7 @@ func (w *Writer) Flush() error {
 		w.waiting.Stop()
 	}
 	w.line = nil
-	if w.state == passing && err == nil && len(w.tail) > 0 {
+	if (w.state == passing || w.state == named) && err == nil && len(w.tail) > 0 {
 		_, err = w.out.Write(w.tail)
 	}
 	w.tail = nil
@@ -126,10 +145,14 @@ func (w *Writer) add(part []byte) error {
 		return nil
 	}
 	w.line = nil
-	if w.state == position {
-		return w.quoted(line)
+	switch w.state {
+	case position:
+		return w.quoted(line, !whole)
+	case skipping:
+		return w.skip(line, !whole)
+	default:
+		return w.open(line)
 	}
-	return w.open(line)
 }
 
 // wait passes what is held if the rest of the error does not come: just writes it at once.
@@ -150,7 +173,7 @@ func (w *Writer) wait() {
 
 // waits reports whether a line without an end may be a part of an error.
 func (w *Writer) waits(line string) bool {
-	return w.state == position || len(w.held) > 0 || strings.HasPrefix(general, line) || strings.HasPrefix(line, general)
+	return w.state != opening || len(w.held) > 0 || strings.HasPrefix(general, line) || strings.HasPrefix(line, general)
 }
 
 // open examines a line at the beginning of the output.
@@ -160,14 +183,14 @@ func (w *Writer) open(line string) error {
 	}
 	w.held = append(w.held, line)
 	w.wait()
-	var ok bool
-	if w.file, w.number, ok = justsource.Position(strings.TrimRight(line, "\r\n")); !ok {
+	file, number, older, ok := justsource.Position(strings.TrimRight(line, "\r\n"))
+	if !ok {
 		return nil
 	}
-	if known, _ := w.checked.Line(w.file, w.number, ""); !known { // a compiler, or another just
+	if known, _ := w.checked.Line(file, number, ""); !known || older && !filepath.IsLocal(file) { // a compiler, or another just
 		return w.replay("")
 	}
-	w.state = position
+	w.state, w.file, w.number = position, file, number
 	return nil
 }
 
@@ -179,7 +202,7 @@ func (w *Writer) replay(line string) error {
 }
 
 // quoted examines a line behind a position.
-func (w *Writer) quoted(line string) error {
+func (w *Writer) quoted(line string, goesOn bool) error {
 	number, text, ok := justsource.Quoted(strings.TrimRight(line, "\r\n"))
 	if ok && number == "" && len(w.held) <= maxMessage {
 		w.held = append(w.held, line)
@@ -190,36 +213,91 @@ func (w *Writer) quoted(line string) error {
 			return w.replay(line)
 		}
 	}
-	return w.omit()
+	if err := w.omit(); err != nil {
+		return err
+	}
+	return w.skip(line, goesOn)
 }
 
-// omit writes another error in place of the held one, which is about a text that copse has not checked. just ends
-// with it.
+// omit writes another error in place of the held one, which is about a text that copse has not checked.
 func (w *Writer) omit() error {
-	w.held, w.state = nil, ended
+	w.held, w.state = nil, skipping
 	_, err := io.WriteString(w.out, "error: just cannot use line "+w.number+" of "+foreign.Mention(cleantext.Cut(cleantext.Line(w.file), 200))+
-		". copse omits the message, because it has not checked that line: the file has just changed\n")
+		". copse omits the message, because it has not checked that line: the file has just changed, or a recipe has started just for another one\n")
 	return err
 }
 
-// pass passes a text up to an error about a file with variables, and holds an end that can begin one.
-func (w *Writer) pass(text []byte) error {
-	if w.state == ended {
+// skip omits a line that quotes, and passes everything from the first other one on.
+func (w *Writer) skip(line string, goesOn bool) error {
+	if _, _, ok := justsource.Quoted(strings.TrimRight(line, "\r\n")); ok {
+		w.midline = goesOn
 		return nil
 	}
-	if w.variables {
-		if len(w.tail) > 0 {
-			text = append(w.tail, text...)
-			w.tail = nil
-		}
-		if end := found(text); end > 0 {
-			w.state = ended
-			text = append(bytes.Clone(text[:end]), "… copse omits the rest of the message, which can have a line of that file\n"...)
-		} else {
-			n := len(text) - beginning(text)
-			text, w.tail = text[:n], bytes.Clone(text[n:])
+	return w.replay(line)
+}
+
+// pass passes a text without what an error about a file with variables quotes, and holds an end that can be a part of
+// such an error.
+func (w *Writer) pass(text []byte) error {
+	if !w.variables {
+		return w.write(text)
+	}
+	text = append(w.tail, text...)
+	w.tail = nil
+	for len(text) > 0 {
+		switch w.state {
+		case named:
+			line, rest, whole := bytes.Cut(text, []byte("\n"))
+			name, _, quotes := bytes.Cut(line, []byte(parsing))
+			switch {
+			case quotes:
+				w.state, text = omitting, text[len(name)+len(parsing):]
+				if err := w.write(append(bytes.Clone(name), ": copse omits the line that just cannot read\n"...)); err != nil {
+					return err
+				}
+			case whole:
+				w.state = passing
+				if err := w.write(text[:len(line)+1]); err != nil {
+					return err
+				}
+				text = rest
+			case len(line) > maxLine:
+				w.state, text = passing, nil
+				return w.write(line)
+			default:
+				w.tail = bytes.Clone(text)
+				return nil
+			}
+		case omitting:
+			i := bytes.Index(text, []byte(parsed))
+			if i < 0 {
+				w.tail = bytes.Clone(text[max(0, len(text)-len(parsed)+1):])
+				return nil
+			}
+			w.state, text = omitted, text[i+len(parsed):]
+		case omitted:
+			i := bytes.IndexByte(text, '\n')
+			if i < 0 {
+				return nil
+			}
+			w.state, text = passing, text[i+1:]
+		default:
+			end := found(text)
+			if end == 0 {
+				n := len(text) - beginning(text)
+				w.tail = bytes.Clone(text[n:])
+				return w.write(text[:n])
+			}
+			if err := w.write(text[:end]); err != nil {
+				return err
+			}
+			w.state, text = named, text[end:]
 		}
 	}
+	return nil
+}
+
+func (w *Writer) write(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}

@@ -2,6 +2,7 @@ package quotation_test
 
 import (
 	"bytes"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,7 +15,7 @@ import (
 type checked struct{}
 
 func (checked) Line(file, number, text string) (known, same bool) {
-	return file == "a.just", file == "a.just" && number == "3" && text == "known"
+	return file == "a.just" || filepath.IsAbs(file), file == "a.just" && number == "3" && text == "known"
 }
 
 // written returns what passes of an output that comes in parts of n bytes.
@@ -34,8 +35,8 @@ func written(t *testing.T, output string, n int) string {
 }
 
 const (
-	omitted = "error: just cannot use line 3 of a.just. copse omits the message, because it has not checked that line: the file has just changed\n"
-	unread  = "… copse omits the rest of the message, which can have a line of that file\n"
+	omitted = "error: just cannot use line 3 of a.just. copse omits the message, because it has not checked that line: the file has just changed, or a recipe has started just for another one\n"
+	unread  = ": copse omits the line that just cannot read\n"
 )
 
 func TestWriter(t *testing.T) {
@@ -59,10 +60,12 @@ func TestWriter(t *testing.T) {
 		"error: a `s3cret`\n ——▶ a.just:3:1\n  │\n3 │ s3cret\n  │ ^\nerror: a pattern s3cret": omitted,
 		"error: 1\n2\n3\n4\n5\n6\n ——▶ a.just:3:1\n  │\n3 │ x\n":                              "error: 1\n2\n3\n4\n5\n6\n ——▶ a.just:3:1\n  │\n3 │ x\n",
 
-		"error: failed to load environment file from `/p/.env`: Error parsing line: 's3cret', error at line index: 3\n": "error: failed to load environment file from `" + unread,
-		"error: Failed to load environment file: Error parsing line: 's3cret', error at line index: 3\n":                "error: Failed to load environment file" + unread,
-		"a\nzerror: failed to load environment file from `/p/a\nb`: Error parsing line: 's3\ncret', e\nmore s3cret":     "a\nzerror: failed to load environment file from `" + unread,
-		"error: other\nerror: failed to load environment file from `/p/.env`: s3cret":                                   "error: other\nerror: failed to load environment file from `" + unread,
+		"error: failed to load environment file from `/p/.env`: Error parsing line: 's3cret', error at line index: 3\n":      "error: failed to load environment file from `/p/.env`" + unread,
+		"error: Failed to load environment file: Error parsing line: 's3cret', error at line index: 3\n":                     "error: Failed to load environment file" + unread,
+		"a\nzerror: failed to load environment file from `/p`: Error parsing line: 's3\ncret', error at line index: 7\nmore": "a\nzerror: failed to load environment file from `/p`" + unread + "more",
+		"error: other\nerror: failed to load environment file from `/p/.env`: Error parsing line: 's3cret":                   "error: other\nerror: failed to load environment file from `/p/.env`" + unread,
+		"error: failed to load environment file from `/p/.env`: it is missing\nmore":                                         "error: failed to load environment file from `/p/.env`: it is missing\nmore",
+		"error: failed to load environment file from `/p/.env":                                                               "error: failed to load environment file from `/p/.env",
 		"error: failed to load":                          "error: failed to load",
 		"Failed to load environment file, no defaults\n": "Failed to load environment file, no defaults\n",
 

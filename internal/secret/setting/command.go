@@ -21,8 +21,10 @@ var (
 	// assigned matches a variable, an option, or a parameter that is a secret: "PASSWORD=x". Where it does not
 	// begin a word, its value ends like one.
 	assigned = lazyregexp.New(`(?i)(?:^-*[\w-]*` + names + `=(.+)|[\w-]*` + names + `=("[^"]*"|'[^']*'|[^\s"';&|()<>]+))`)
-	// credential matches a header that is a secret, and the beginning of a setting of git with any header.
-	credential = lazyregexp.New(`(?i)^(?:(-H|--header=)?[\w-]*(?:authorization|cookie|token|secret|key|password)[\w-]*\s*:|(http\.(?:.*\.)?extraheader=))`)
+	// credential matches a header that is a secret, behind the option of curl or without it.
+	credential = lazyregexp.New(`(?i)^(-H|--header=)?[\w-]*(?:authorization|cookie|token|secret|key|password)[\w-]*\s*:`)
+	// extra matches the beginning of a setting of git with any header.
+	extra = lazyregexp.New(`(?i)^http\.(?:.*\.)?extraheader=`)
 	// account matches the option of curl with a login.
 	account = lazyregexp.New(`^(?:-u|-U|--user|--proxy-user)=?(.*)$`)
 	// placeholder matches what a command fills in: "%s" or "%TOKEN%".
@@ -42,7 +44,7 @@ func inCommand(command string, inside int, add func(login, secret string)) {
 		if curl = w.text != "" && (curl || w.isProgram("curl")); curl {
 			inAccount(w, all[i+1:], add)
 		}
-		inCredential(w, add)
+		inCredential(w, i > 0 && (all[i-1].text == "-H" || all[i-1].text == "--header"), add)
 		switch {
 		case w.isProgram("sshpass"):
 			typed(all[i+1:min(len(all), i+1+maxFlags)], add)
@@ -77,13 +79,17 @@ func inAssigned(w word, add func(login, secret string)) (whole bool) {
 	return whole
 }
 
-// inCredential calls add with the secrets in a header that is a word.
-func inCredential(w word, add func(login, secret string)) {
+// inCredential calls add with the secrets in a header that is a word: the value of an option, as option tells, or with
+// the option before it.
+func inCredential(w word, option bool, add func(login, secret string)) {
 	if !strings.Contains(w.text, ":") || w.elsewhere(w.text[strings.LastIndexAny(w.text, ": ")+1:]) {
 		return
 	}
-	if found := credential.Get().FindStringSubmatch(w.text); found != nil {
-		inHeader(w.text[len(found[1]+found[2]):], add)
+	if found := credential.Get().FindStringSubmatch(w.text); found != nil && (option || found[1] != "") {
+		inHeader(w.text[len(found[1]):], add)
+	}
+	if setting := extra.Get().FindString(w.text); setting != "" {
+		inHeader(w.text[len(setting):], add)
 	}
 }
 

@@ -54,6 +54,7 @@ func TestCommand(t *testing.T) {
 		`curl -su x -u ada:s3cret h`:                                            {"s3cret"},
 		`/bin/curl -uada:s3cret h; x -u a:b`:                                    {"s3cret"},
 		`curl --user "ada:$T" --proxy-user ada:s3cret h`:                        {"s3cret"},
+		`commit -m "secret: required" --trailer 'Key: production'`:              nil,
 		`docker run -u 1000:1000 x`:                                             nil,
 		`x --token-file f --key k --api-key-file f -i k`:                        nil,
 	} {
