@@ -360,10 +360,7 @@ func lenders(objects string) (found []string, err error) {
 		for _, objects := range level {
 			listed := filepath.Join(objects, "info", "alternates")
 			text, err := regular.Read(listed, small)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return found, special(err)
 			}
 			if depth == maxNesting {

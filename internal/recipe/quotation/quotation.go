@@ -245,56 +245,54 @@ func (w *Writer) pass(text []byte) error {
 	text = append(w.tail, text...)
 	w.tail = nil
 	for len(text) > 0 {
-		switch w.state {
-		case named:
-			line, rest, whole := bytes.Cut(text, []byte("\n"))
-			name, _, quotes := bytes.Cut(line, []byte(parsing))
-			switch {
-			case quotes:
-				w.state, text = omitting, text[len(name)+len(parsing):]
-				if err := w.write(append(bytes.Clone(name), ": copse omits the line that just cannot read\n"...)); err != nil {
-					return err
-				}
-			case whole:
-				w.state = passing
-				if err := w.write(text[:len(line)+1]); err != nil {
-					return err
-				}
-				text = rest
-			case len(line) > maxLine:
-				w.state, text = passing, nil
-				return w.write(line)
-			default:
-				w.tail = bytes.Clone(text)
-				return nil
-			}
-		case omitting:
-			i := bytes.Index(text, []byte(parsed))
-			if i < 0 {
-				w.tail = bytes.Clone(text[max(0, len(text)-len(parsed)+1):])
-				return nil
-			}
-			w.state, text = omitted, text[i+len(parsed):]
-		case omitted:
-			i := bytes.IndexByte(text, '\n')
-			if i < 0 {
-				return nil
-			}
-			w.state, text = passing, text[i+1:]
-		default:
-			end := found(text)
-			if end == 0 {
-				n := len(text) - beginning(text)
-				w.tail = bytes.Clone(text[n:])
-				return w.write(text[:n])
-			}
-			if err := w.write(text[:end]); err != nil {
-				return err
-			}
-			w.state, text = named, text[end:]
+		shown, rest := w.next(text)
+		if err := w.write(shown); err != nil {
+			return err
 		}
+		text = rest
 	}
 	return nil
+}
+
+// next returns what is shown of the beginning of a text, and the rest, unless that is held.
+func (w *Writer) next(text []byte) (shown, rest []byte) {
+	switch w.state {
+	case named:
+		line, rest, whole := bytes.Cut(text, []byte("\n"))
+		name, _, quotes := bytes.Cut(line, []byte(parsing))
+		switch {
+		case quotes:
+			w.state = omitting
+			return append(bytes.Clone(name), ": copse omits the line that just cannot read\n"...), text[len(name)+len(parsing):]
+		case whole:
+			w.state = passing
+			return text[:len(line)+1], rest
+		case len(line) > maxLine:
+			w.state = passing
+			return line, nil
+		}
+		w.tail = bytes.Clone(text)
+	case omitting:
+		if i := bytes.Index(text, []byte(parsed)); i >= 0 {
+			w.state = omitted
+			return nil, text[i+len(parsed):]
+		}
+		w.tail = bytes.Clone(text[max(0, len(text)-len(parsed)+1):])
+	case omitted:
+		if i := bytes.IndexByte(text, '\n'); i >= 0 {
+			w.state = passing
+			return nil, text[i+1:]
+		}
+	default:
+		if end := found(text); end > 0 {
+			w.state = named
+			return text[:end], text[end:]
+		}
+		n := len(text) - beginning(text)
+		w.tail = bytes.Clone(text[n:])
+		return text[:n], nil
+	}
+	return nil, nil
 }
 
 func (w *Writer) write(text []byte) error {
