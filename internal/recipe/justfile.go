@@ -195,16 +195,26 @@ func (j *Justfile) read(ctx context.Context) (*reading, error) {
 	return r, nil
 }
 
-// find returns the path of the justfile: just accepts its names in any case.
-func (j *Justfile) find() (string, error) {
+var errNoRoot = &justsource.FileError{Problem: "The project root cannot be read"}
+
+func (j *Justfile) open() (*rooted.Root, error) {
 	root, err := rooted.Open(j.root)
 	if err != nil {
-		return "", &justsource.FileError{Problem: "The project root cannot be read"}
+		return nil, errNoRoot
+	}
+	return root, nil
+}
+
+// find returns the path of the justfile: just accepts its names in any case.
+func (j *Justfile) find() (string, error) {
+	root, err := j.open()
+	if err != nil {
+		return "", err
 	}
 	defer root.Close()
 	entries, err := root.ReadDir(".")
 	if err != nil {
-		return "", &justsource.FileError{Problem: "The project root cannot be read"}
+		return "", errNoRoot
 	}
 	var found []string
 	for _, e := range entries {
@@ -224,9 +234,9 @@ func (j *Justfile) find() (string, error) {
 // understand reads the justfile at a path in the root, and the files on which it depends.
 func (j *Justfile) understand(ctx context.Context, path string) *reading {
 	r := &reading{path: path, sources: &justsource.Sources{}}
-	root, err := rooted.Open(j.root)
+	root, err := j.open()
 	if err != nil {
-		r.err = &justsource.FileError{Problem: "The project root cannot be read"}
+		r.err = err
 		return r
 	}
 	defer root.Close()
@@ -373,9 +383,9 @@ func (j *Justfile) inserted(ctx context.Context, content *reading, env xec.Env) 
 	if err := j.contained(content); err != nil || !content.sources.Expand() {
 		return content, err
 	}
-	root, err := rooted.Open(j.root)
+	root, err := j.open()
 	if err != nil {
-		return nil, &justsource.FileError{Problem: "The project root cannot be read"}
+		return nil, err
 	}
 	defer root.Close()
 	sources := content.sources.In(root)
@@ -383,8 +393,7 @@ func (j *Justfile) inserted(ctx context.Context, content *reading, env xec.Env) 
 	now.recipes, now.variables, now.err = j.dump(ctx, sources, filepath.Base(content.path), env.With(xec.Marker+"="+rand.Text()))
 	err = j.contained(now)
 	if _, refused := errors.AsType[*justsource.FileError](err); refused {
-		err = &justsource.FileError{Problem: "The justfile cannot be used: with the variables of your environment, which it inserts into strings such as x\"$NAME\", " +
-			"it has a mistake, or just would read or work outside the project; write plain strings in its settings"}
+		err = &justsource.FileError{Problem: "The justfile cannot be used: with the variables of your environment, which it inserts into strings such as x\"$NAME\", it has a mistake, or just would read or work outside the project; write plain strings in its settings"}
 	}
 	return now, err
 }
@@ -394,10 +403,8 @@ func (j *Justfile) contained(r *reading) error {
 	if r.err != nil {
 		return r.err
 	}
-	for _, search := range r.variables {
-		if err := search.Check(j.root, j.o.Main); err != nil {
-			return &justsource.FileError{Problem: err.Error()}
-		}
+	if err := dotenv.Check(r.variables, j.root, j.o.Main); err != nil {
+		return &justsource.FileError{Problem: err.Error()}
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ package recipe
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -192,12 +193,7 @@ func (e *SplicedError) Error() string {
 }
 
 func (r Recipe) hasOptions() bool {
-	for _, p := range r.Parameters {
-		if p.Option != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Parameters, func(p Parameter) bool { return p.Option != "" })
 }
 
 // UnknownError reports that the recipe does not exist.

@@ -77,11 +77,21 @@ type Search struct {
 // Error reports a file that just must not read.
 type Error struct {
 	file, problem string
-	link          bool // it leads outside
+	link          bool // the file is a link that points outside
 }
 
 func (e *Error) Error() string {
 	return "just would read variables from " + foreign.Mention(e.file) + ", which " + e.problem
+}
+
+// Check returns the error of the first search that has one.
+func Check(all []Search, root, main string) error {
+	for _, s := range all {
+		if err := s.Check(root, main); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Check refuses what just would find outside the root, and what is not a file of at most 1 MiB. A root inside the main

@@ -273,15 +273,15 @@ func (w *Writer) next(text []byte) (shown, rest []byte) {
 		}
 		w.tail = bytes.Clone(text)
 	case omitting:
-		if i := bytes.Index(text, []byte(parsed)); i >= 0 {
+		if _, rest, ok := bytes.Cut(text, []byte(parsed)); ok {
 			w.state = omitted
-			return nil, text[i+len(parsed):]
+			return nil, rest
 		}
 		w.tail = bytes.Clone(text[max(0, len(text)-len(parsed)+1):])
 	case omitted:
-		if i := bytes.IndexByte(text, '\n'); i >= 0 {
+		if _, rest, whole := bytes.Cut(text, []byte("\n")); whole {
 			w.state = passing
-			return nil, text[i+1:]
+			return nil, rest
 		}
 	default:
 		if end := found(text); end > 0 {
