@@ -56,6 +56,22 @@ func Named(text string) []string {
 	return found.Values()
 }
 
+// Withheld explains that a failed recipe names variables that the user has and that its environment, given, has
+// without their credentials, or not at all; "" if there are none.
+func Withheld(users, given, names []string) string {
+	var lacking distinct.List[string]
+	for _, name := range names {
+		if !lacking.Has("$"+name) && slices.ContainsFunc(users, func(kv string) bool { return strings.HasPrefix(kv, name+"=") && !slices.Contains(given, kv) }) {
+			lacking.Add("$" + name)
+		}
+	}
+	if lacking.Len() == 0 {
+		return ""
+	}
+	return "recipes that an assistant starts do not get the credentials in " + strings.Join(slices.Sorted(slices.Values(lacking.Values())), ", ") +
+		"; set tasks.pass_credentials in the user's settings to pass credentials on, or run `copse task run` in a terminal"
+}
+
 // Public returns an environment for programs that somebody else chose to run: without the variables that contain a
 // login, without the login of an address, and without the settings and the commands of git that contain one.
 func Public(env []string) []string {

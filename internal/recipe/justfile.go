@@ -513,7 +513,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 			run.Problem = "just ended with " + exit.State
 		} else {
 			text, _ := kept.Text()
-			run.Problem = cmp.Or(c.unconfirmed(text), j.withheld(env, append(credential.Named(text), called.credentials...)))
+			run.Problem = cmp.Or(c.unconfirmed(text), credential.Withheld(j.env, env, append(credential.Named(text), called.credentials...)))
 		}
 	case errors.Is(err, context.Canceled), ctx.Err() != nil:
 		run.ExitCode, run.Problem = -1, "canceled"
@@ -530,6 +530,17 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	j.journal.record(run, &kept)
 	recording.End(run.outcome())
 	return run, nil
+}
+
+// unconfirmed explains that just asked a question that nobody answered; "" if the output does not say so.
+func (c Call) unconfirmed(output string) string {
+	switch {
+	case c.Confirmed || !strings.Contains(output, "` was not confirmed"):
+		return ""
+	case c.Person:
+		return "the recipe was not confirmed; run it in a terminal, or with --yes before its name"
+	}
+	return "the recipe asks for confirmation, which only a person can give: with `copse task run` in a terminal"
 }
 
 // outcome returns the outcome of the run.
