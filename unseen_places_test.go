@@ -81,7 +81,7 @@ var unaskedPlaces = map[string]string{
 		item/numbers ready
 		lockedstore MakeDir
 		lockedstore temporary
-		recipe find
+		recipe open
 		rooted WithTypes
 		rooted insideAs
 		rooted openPlain
@@ -109,7 +109,6 @@ var unaskedPlaces = map[string]string{
 		git/gitconfig Read
 		git/gitconfig SystemFile
 		git/checkout noLink
-		git/hazard borrowed
 		git/hazard inside
 		git/hazard judge
 		git/hazard leaves

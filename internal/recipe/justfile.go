@@ -197,12 +197,13 @@ func (j *Justfile) read(ctx context.Context) (*reading, error) {
 
 var errNoRoot = &justsource.FileError{Problem: "The project root cannot be read"}
 
+// open opens the root.
 func (j *Justfile) open() (*rooted.Root, error) {
 	root, err := rooted.Open(j.root)
-	if err != nil {
-		return nil, errNoRoot
+	if err == nil {
+		return root, nil
 	}
-	return root, nil
+	return nil, errNoRoot
 }
 
 // find returns the path of the justfile: just accepts its names in any case.
