@@ -81,6 +81,7 @@ var unaskedPlaces = map[string]string{
 		item/numbers ready
 		lockedstore MakeDir
 		lockedstore temporary
+		recipe find
 		recipe open
 		rooted WithTypes
 		rooted insideAs
