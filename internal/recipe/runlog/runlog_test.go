@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/copse-dev/copse/internal/recipe/runlog"
@@ -112,40 +113,44 @@ func TestUnknown(t *testing.T) {
 func TestBounded(t *testing.T) {
 	t.Parallel()
 	for _, age := range []time.Duration{0, 2 * runlog.Promised} {
-		dir := filepath.Join(t.TempDir(), "runs")
-		log := runlog.New(dir, nil)
-		stays := log.Begin(task("aaaaaaaaaa"), said("x"))
-		defer stays.End(runlog.Outcome{State: runlog.Done})
-		ended, err := json.Marshal(runlog.Report{Task: task("bbbbbbbbbb"), Outcome: runlog.Outcome{State: runlog.Done}})
-		if err != nil {
+		synctest.Test(t, func(t *testing.T) { bounded(t, age) }) // what runs is written again every moment, which would make its file recent
+	}
+}
+
+func bounded(t *testing.T, age time.Duration) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "runs")
+	log := runlog.New(dir, nil)
+	stays := log.Begin(task("aaaaaaaaaa"), said("x"))
+	defer stays.End(runlog.Outcome{State: runlog.Done})
+	ended, err := json.Marshal(runlog.Report{Task: task("bbbbbbbbbb"), Outcome: runlog.Outcome{State: runlog.Done}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 * runlog.HardMaxRuns {
+		path := filepath.Join(dir, fmt.Sprintf("b%09d.json", i))
+		if err := os.WriteFile(path, ended, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for i := range 2 * runlog.HardMaxRuns {
-			path := filepath.Join(dir, fmt.Sprintf("b%09d.json", i))
-			if err := os.WriteFile(path, ended, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Chtimes(path, time.Time{}, time.Now().Add(-age)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		longAgo := time.Now().Add(-2 * runlog.Keep)
-		if err := os.Chtimes(filepath.Join(dir, "aaaaaaaaaa.json"), longAgo, longAgo); err != nil {
+		if err := os.Chtimes(path, time.Time{}, time.Now().Add(-age)); err != nil {
 			t.Fatal(err)
 		}
-		log.Begin(task("cccccccccc"), said("x")).End(runlog.Outcome{State: runlog.Done})
-		want := runlog.HardMaxRuns + 1
-		if age > 0 {
-			want = runlog.MaxRuns + 1
-		}
-		// On a slow machine, what runs is written again meanwhile. It then counts as a recent one, instead of beside them.
-		if files, err := os.ReadDir(dir); err != nil || len(files) != want && len(files) != want-1 {
-			t.Errorf("ended %s ago: %d files stay, want %d: %v", age, len(files), want, err)
-		}
-		for _, l := range []*runlog.Log{log, runlog.New(dir, nil)} {
-			if got, err := l.Get(t.Context(), "aaaaaaaaaa", 0); err != nil || got.State != runlog.Running {
-				t.Errorf("what runs is forgotten: %+v, %v", got, err)
-			}
+	}
+	longAgo := time.Now().Add(-2 * runlog.Keep)
+	if err := os.Chtimes(filepath.Join(dir, "aaaaaaaaaa.json"), longAgo, longAgo); err != nil {
+		t.Fatal(err)
+	}
+	log.Begin(task("cccccccccc"), said("x")).End(runlog.Outcome{State: runlog.Done})
+	want := runlog.HardMaxRuns + 1
+	if age > 0 {
+		want = runlog.MaxRuns + 1
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != want {
+		t.Errorf("ended %s ago: %d files stay, want %d: %v", age, len(files), want, err)
+	}
+	for _, l := range []*runlog.Log{log, runlog.New(dir, nil)} {
+		if got, err := l.Get(t.Context(), "aaaaaaaaaa", 0); err != nil || got.State != runlog.Running {
+			t.Errorf("what runs is forgotten: %+v, %v", got, err)
 		}
 	}
 }
