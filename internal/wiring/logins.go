@@ -29,34 +29,37 @@ const (
 func logins(c gitconfig.Config, add func(login, secret string)) {
 	found := make(map[[2]string]bool)
 	counted := map[bool]int{} // those of the user count apart: a repository must not displace them
-	users := false            // the setting is the user's
-	adding := func(login, secret string, spaces bool) {
-		if spaces {
-			login, secret = strings.TrimSpace(login), strings.TrimSpace(secret)
-		}
-		unusual := func(r rune) bool { return blank(r) && (r != ' ' || !spaces) }
-		if secret == "" && !secrets.IsToken(login, secret) || len(secret) > maxLogin || strings.ContainsFunc(login+secret, unusual) {
-			return
-		}
-		if pair := [2]string{login, secret}; !found[pair] && counted[users] < maxLogins {
-			found[pair] = true
-			counted[users]++
-			add(login, secret)
-		}
-	}
-	inURL := func(address string, _ func(login, secret string)) {
-		known := func(login, secret string) { adding(login, secret, users) }
-		known(remoteurl.RemoteLogin(address))
-		_, rest, _ := strings.Cut(address, "://")
-		_, path, _ := strings.Cut(rest, "/")
-		if strings.ContainsAny(rest, "?#;") || strings.Contains(path, "@") { // it can be read in another way
-			secrets.InURL(address, known)
+	adding := func(users, spaces bool) func(login, secret string) {
+		return func(login, secret string) {
+			if spaces {
+				login, secret = strings.TrimSpace(login), strings.TrimSpace(secret)
+			}
+			unusual := func(r rune) bool { return blank(r) && (r != ' ' || !spaces) }
+			if secret == "" && !secrets.IsToken(login, secret) || len(secret) > maxLogin || strings.ContainsFunc(login+secret, unusual) {
+				return
+			}
+			if pair := [2]string{login, secret}; !found[pair] && counted[users] < maxLogins {
+				found[pair] = true
+				counted[users]++
+				add(login, secret)
+			}
 		}
 	}
 	for _, e := range c {
-		users = e.Users
-		spaces := users && (strings.HasSuffix(e.Key, "smtppass") || strings.HasSuffix(e.Key, "password")) // not each word that ends in "pass"
-		setting.In(e.Key, e.Value, inURL, func(login, secret string) { adding(login, secret, spaces) })
+		spaces := e.Users && (strings.HasSuffix(e.Key, "smtppass") || strings.HasSuffix(e.Key, "password")) // not each word that ends in "pass"
+		inURL := func(address string, _ func(login, secret string)) { loginsIn(address, adding(e.Users, e.Users)) }
+		setting.In(e.Key, e.Value, inURL, adding(e.Users, spaces))
+	}
+}
+
+// loginsIn calls known with the logins in the address of a remote, and with those in a URL that can be read in another
+// way.
+func loginsIn(address string, known func(login, secret string)) {
+	known(remoteurl.RemoteLogin(address))
+	_, rest, _ := strings.Cut(address, "://")
+	_, path, _ := strings.Cut(rest, "/")
+	if strings.ContainsAny(rest, "?#;") || strings.Contains(path, "@") {
+		secrets.InURL(address, known)
 	}
 }
 

@@ -140,7 +140,7 @@ func interrupted(ctx context.Context) bool {
 // session is a program that runs in a session of its own.
 type session struct {
 	cmd *exec.Cmd
-	// id is the value of the Marker in the program's environment.
+	// id is the value of [Marker] in the program's environment.
 	id string
 	// lifeline, if there is one, is what the program's guard waits for to end.
 	lifeline *lifeline
@@ -284,7 +284,7 @@ func (s session) await(ended <-chan struct{}, maximum time.Duration) bool {
 	return false
 }
 
-// killMarked kills every process with the Marker of a run, until there are none: while
+// killMarked kills every process with the [Marker] of a run, until there are none: while
 // it looks, they may be starting others.
 func killMarked(id string) {
 	for range 20 {

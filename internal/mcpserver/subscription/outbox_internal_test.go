@@ -119,3 +119,22 @@ func TestUpdatesJoin(t *testing.T) {
 		}
 	})
 }
+
+// A client that does not read, whose write nothing ends, does not keep a server from ending.
+func TestUpdatesEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o, unread := newOutbox(slog.New(slog.DiscardHandler)), make(chan struct{})
+		o.add(&mcp.ServerSession{}, update{"a", func(context.Context) error {
+			<-unread
+			return nil
+		}})
+		synctest.Wait() // it is being sent
+		begin := time.Now()
+		o.close()
+		if waited := time.Since(begin); waited > time.Minute {
+			t.Errorf("it waited for %v", waited)
+		}
+		close(unread)
+	})
+}

@@ -26,26 +26,27 @@ func To(kept *Output, out io.Writer, checked quotation.Checked, variables, termi
 	return &Outputs{read, each, read}
 }
 
-// outputs yields those that store what they get.
-func (o *Outputs) outputs(yield func(*Output) bool) {
+// stored returns those that store what they get, which is complete then.
+func (o *Outputs) stored() (all []*Output) {
 	_ = o.read.Flush() // a writer that fails now has failed before, or stores nothing
 	for _, out := range o.each {
-		if kept, ok := out.(*Output); ok && !yield(kept) {
-			return
+		if kept, ok := out.(*Output); ok {
+			all = append(all, kept)
 		}
 	}
+	return all
 }
 
 // Interrupt calls [Output.Interrupt].
 func (o *Outputs) Interrupt() {
-	for kept := range o.outputs {
+	for _, kept := range o.stored() {
 		kept.Interrupt()
 	}
 }
 
 // End calls [Output.End].
 func (o *Outputs) End(redact func(string) string) {
-	for kept := range o.outputs {
+	for _, kept := range o.stored() {
 		kept.End(redact)
 	}
 }

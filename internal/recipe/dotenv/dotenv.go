@@ -1,7 +1,7 @@
 // Package dotenv refuses the files with variables that just would read outside a project.
 //
 // A justfile with the setting dotenv-load makes just read such a file before each recipe. just follows links, searches
-// the directories above, and quotes a line that it cannot read. Use [Search.Check] before just runs.
+// the directories above, and quotes a line that it cannot read. Use [Check] before just runs.
 package dotenv
 
 import (
@@ -84,19 +84,18 @@ func (e *Error) Error() string {
 	return "just would read variables from " + foreign.Mention(e.file) + ", which " + e.problem
 }
 
-// Check returns the error of the first search that has one.
+// Check refuses what just would find outside the root, and what is not a file of at most 1 MiB. A root inside the main
+// worktree may use the file of that; "" is none. The error is an [*Error], unless a directory cannot be read.
 func Check(all []Search, root, main string) error {
 	for _, s := range all {
-		if err := s.Check(root, main); err != nil {
+		if err := s.check(root, main); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Check refuses what just would find outside the root, and what is not a file of at most 1 MiB. A root inside the main
-// worktree may use the file of that; "" is none. The error is an [*Error], unless a directory cannot be read.
-func (s Search) Check(root, main string) error {
+func (s Search) check(root, main string) error {
 	for _, file := range slices.Concat(s.Paths, s.Names, []string{s.Dir}) {
 		if strings.ContainsFunc(file, func(r rune) bool { return r < ' ' || r == '\'' || r == '`' }) {
 			return &Error{file: file, problem: "has a control character or a quotation mark in its name, which hides where an error of just ends; rename it"}

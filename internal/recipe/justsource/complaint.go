@@ -50,17 +50,18 @@ func Complaint(stderr, dir string) string {
 	location, quoted := "", false
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimRight(line, "\r\n")
-		if at := arrow.Get().FindStringSubmatch(line); at != nil {
-			name, err := Original(at[2], dir)
+		if file, number, _, ok := Position(line); ok {
+			name, err := Original(file, dir)
 			if err != nil {
 				return err.Error()
 			}
 			if !quoted {
-				location = shown(name) + ", line " + at[3] + ": "
+				location = shown(name) + ", line " + number + ": "
 			}
 			quoted = true
 		}
-		if quoted = quoted || excerpt.Get().MatchString(line) || len(message) == maxComplaintLines; !quoted {
+		_, _, surrounds := Quoted(line)
+		if quoted = quoted || surrounds || len(message) == maxComplaintLines; !quoted {
 			message = append(message, withoutDir(line, dir))
 		}
 	}

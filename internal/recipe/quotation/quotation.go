@@ -39,7 +39,7 @@ const (
 	patience = 2 * time.Second
 )
 
-// variables are the beginnings of the error about a file with variables, of recent and older releases.
+// variables are the beginnings of the error about a file with variables, of recent and older releases. The longest is the first.
 var variables = [][]byte{[]byte("error: failed to load environment file from `"), []byte("error: Failed to load environment file")}
 
 const (
@@ -63,9 +63,9 @@ const (
 
 // Writer removes quotations from an output. It is safe for concurrent use.
 type Writer struct {
-	out       io.Writer
-	checked   Checked
-	variables bool
+	out           io.Writer
+	checked       Checked
+	withVariables bool
 
 	mu           sync.Mutex
 	state        state
@@ -79,7 +79,7 @@ type Writer struct {
 
 // New returns a writer to out. withVariables means that just reads files with variables.
 func New(out io.Writer, checked Checked, withVariables bool) *Writer {
-	return &Writer{out: out, checked: checked, variables: withVariables}
+	return &Writer{out: out, checked: checked, withVariables: withVariables}
 }
 
 // Write passes p without the quotations, or holds its end. The error is that of the output.
@@ -239,7 +239,7 @@ func (w *Writer) skip(line string, goesOn bool) error {
 // pass passes a text without what an error about a file with variables quotes, and holds an end that can be a part of
 // such an error.
 func (w *Writer) pass(text []byte) error {
-	if !w.variables {
+	if !w.withVariables {
 		return w.write(text)
 	}
 	text = append(w.tail, text...)

@@ -41,7 +41,9 @@ func urls(text string) func(yield func(string) bool) {
 		if !strings.Contains(text, "://") {
 			return
 		}
-		_ = urlsBetween(text, " \t'\"", yield) && (!strings.ContainsAny(text, `'"`) || urlsBetween(text, " \t", yield))
+		if urlsBetween(text, " \t'\"", yield) && strings.ContainsAny(text, `'"`) {
+			urlsBetween(text, " \t", yield)
+		}
 	}
 }
 
