@@ -148,8 +148,20 @@ func gitLoads() []load {
 				g.write(dir+"HEAD", "ref: refs/heads/topic\n")
 			}
 		}},
-		{name: "alternates", n: 500, run: []string{"context"}, readers: []string{"git/hazard.alternates", "git/hazard.borrowed", "git/hazard.plainEntries"}, plant: func(g *ground, n int) {
+		{name: "alternates", n: 500, run: []string{"context"}, readers: []string{"git/hazard.lenders", "git/hazard.plainEntries"}, plant: func(g *ground, n int) {
 			g.write(".git/objects/info/alternates", lines(n, "../nowhere%d\n"))
+		}},
+		{name: "alternates with many names", n: 100, run: []string{"context"}, readers: []string{"git/hazard.lenders"}, plant: func(g *ground, n int) {
+			at := ".git/objects"
+			for range 4 {
+				list := ""
+				for i := range n {
+					list += strings.Repeat("./", i) + "below\n"
+				}
+				g.write(at+"/info/alternates", list)
+				at += "/below"
+			}
+			g.write(at+"/x", "")
 		}},
 		{name: "shallow boundary", n: 4000, run: []string{"branch status"}, readers: []string{"git.Boundary"}, plant: func(g *ground, n int) {
 			g.write(".git/shallow", lines(n, "%040x\n"))
